@@ -1,0 +1,165 @@
+"""Discharge without a solver: polynomial inequalities by adding up known ones.
+
+``prove(t, facts, goal)`` tries to show that the facts imply the goal. To show p <= 0 it repeatedly picks a monomial of
+p with a positive coefficient and a known h <= 0 that has a monomial dividing it, and continues with c'*p - m*h, where
+the multiplier m is a product of atoms known non-negative. It ends when the constant intervals show p <= 0.
+
+Sound because p' = c'*p - m*h <= 0 with c' > 0, m >= 0 and h <= 0 gives c'*p <= m*h <= 0.
+
+Example: from w <= W-1, h <= H-1 shows h*W + w <= H*W - 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from verifier.smt.definitions import conjuncts
+from verifier.smt.terms import Mono, Poly, Term, Terms, divide_mono
+
+NODES = 400
+DEPTH = 9
+
+
+class Bounds:
+    """Known inequalities, indexed by the monomials they bound from above."""
+
+    def __init__(self, t: Terms, facts: Iterable[Term]) -> None:
+        self.t = t
+        self.known: list[Poly] = []
+        self.disequal: set[Term] = set()
+        self.facts: set[Term] = set()
+        for f in conjuncts(facts):
+            self.facts.add(f)
+            if f.op == "le0":
+                self._learn(t.poly(f.args[0]))
+            elif f.op == "eq0":
+                p = t.poly(f.args[0])
+                self._learn(p)
+                self._learn({m: -c for m, c in p.items()})
+            elif f.op == "not" and f.args[0].op == "eq0":
+                self.disequal.add(f.args[0].args[0])
+        self._strengthen()
+        self.by_mono: dict[Mono, list[Poly]] = {}
+        for p in self.known:
+            for m, c in p.items():
+                if m and c > 0:
+                    self.by_mono.setdefault(m, []).append(p)
+        for m in self.by_mono:
+            self.by_mono[m].sort(key=len)
+        self._nonneg: dict[Term, bool] = {}
+
+    def _learn(self, p: Poly) -> None:
+        if p and len(p) <= 12 and p not in self.known:
+            self.known.append(p)
+
+    def _strengthen(self) -> None:
+        """p <= 0 and p != 0 give p + 1 <= 0 (both signs)."""
+        for d in self.disequal:
+            for p in (self.t.poly(d), self.t.poly(self.t.neg(d))):
+                if p in self.known:
+                    q = dict(p)
+                    q[()] = q.get((), 0) + 1
+                    self.known.append({m: c for m, c in q.items() if c})
+
+    def nonneg(self, atom: Term) -> bool:
+        """Whether the atom is known >= 0: by its interval or by one known inequality."""
+        if atom.lo is not None and atom.lo >= 0:
+            return True
+        found = self._nonneg.get(atom)
+        if found is None:
+            self._nonneg[atom] = False
+            found = any(p.get((atom,), 0) == -1 and self._rest_nonneg(p, atom) for p in self.known)
+            self._nonneg[atom] = found
+        return found
+
+    def _rest_nonneg(self, p: Poly, atom: Term) -> bool:
+        # p = rest - atom <= 0, so atom >= rest
+        rest = {m: c for m, c in p.items() if m != (atom,)}
+        return all(c >= 0 and all(self.nonneg(a) for a in m) for m, c in rest.items())
+
+    def _bounded(self, p: Poly) -> bool:
+        if all(c <= 0 and all(self.nonneg(a) for a in m) for m, c in p.items()):
+            return True
+        hi = self.t.from_poly(p).hi
+        return hi is not None and hi <= 0
+
+    def le0(self, goal: Term) -> bool:
+        """Whether goal <= 0 is shown."""
+        self._budget = NODES
+        self._seen: set[frozenset[tuple[Mono, int]]] = set()
+        return self._search(self.t.poly(goal), DEPTH)
+
+    def _search(self, p: Poly, depth: int) -> bool:
+        if self._bounded(p):
+            return True
+        key = frozenset(p.items())
+        if depth == 0 or self._budget <= 0 or key in self._seen:
+            return False
+        self._seen.add(key)
+        self._budget -= 1
+        positive = [(m, c) for m, c in p.items() if m and c > 0]
+        negative = [(m, c) for m, c in p.items() if m and c < 0 and not all(self.nonneg(a) for a in m)]
+        positive.sort(key=lambda mc: (len(mc[0]), tuple(-a.level for a in mc[0])))
+        for mono, coef in (positive[:4] + negative[:2]) or positive[:1]:
+            for h, factor, own in self._candidates(mono, coef):
+                step = self._step(p, h, mono, coef, factor, own)
+                if step is not None and self._search(step, depth - 1):
+                    return True
+                if self._budget <= 0:
+                    return False
+        return False
+
+    def _candidates(self, mono: Mono, coef: int) -> list[tuple[Poly, Mono, int]]:
+        out: list[tuple[Poly, Mono, int]] = []
+        if coef > 0:
+            subs = {(a,) for a in mono} | {mono}
+            if len(mono) > 2:
+                subs |= {
+                    tuple(sorted((a, b), key=lambda t: t.id)) for i, a in enumerate(mono) for b in mono[i + 1 :]
+                }
+            for sub in sorted(subs, key=lambda m: (-len(m), tuple(-a.id for a in m))):
+                rest = divide_mono(mono, sub)
+                if rest is None or not all(self.nonneg(a) for a in rest):
+                    continue
+                out.extend((h, rest, h[sub]) for h in self.by_mono.get(sub, ())[:8])
+        else:
+            for h in self.known:
+                own = h.get(mono, 0)
+                if own < 0:
+                    out.append((h, (), own))
+        return out
+
+    def _step(self, p: Poly, h: Poly, mono: Mono, coef: int, factor: Mono, own: int) -> Poly | None:
+        scale, times = abs(own), abs(coef)
+        if scale == times:
+            scale = times = 1
+        elif times % scale == 0:
+            scale, times = 1, times // scale
+        out = {m: c * scale for m, c in p.items()}
+        for m, c in h.items():
+            key = tuple(sorted(m + factor, key=lambda t: t.id))
+            if len(key) > 12:
+                return None
+            out[key] = out.get(key, 0) - c * times
+        out = {m: c for m, c in out.items() if c}
+        return out if len(out) <= 40 else None
+
+    def prove(self, goal: Term) -> bool:
+        """Whether the facts are shown to imply the goal (False: not shown)."""
+        t = self.t
+        if goal is t.true or goal in self.facts:
+            return True
+        match goal.op:
+            case "le0":
+                return self.le0(goal.args[0])
+            case "and":
+                return all(self.prove(g) for g in goal.args)
+            case "or":
+                return any(self.prove(g) for g in goal.args)
+            case "eq0":
+                return self.le0(goal.args[0]) and self.le0(t.neg(goal.args[0]))
+            case "not" if goal.args[0].op == "eq0":
+                p = goal.args[0].args[0]
+                return self.le0(t.add(p, t.one)) or self.le0(t.sub(t.one, p))
+            case _:
+                return False

@@ -1,0 +1,135 @@
+"""What is known of an atom by its own definition: intervals, Euclid's identity of quotient and remainder, min and max.
+
+Term -> facts. Invariant: each fact holds for every valuation that interprets the atom as documented in ``terms``; facts
+about a quotient are conditional on the divisor's sign unless the interval settles it, so adding them never makes a
+satisfiable set unsatisfiable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from verifier.smt.terms import Term, Terms, atoms, divide_mono
+
+
+def definition(t: Terms, atom: Term) -> tuple[Term, ...]:
+    """Facts about one atom (interval facts excluded; :func:`interval` gives those)."""
+    match atom.op:
+        case "quot" | "rem":
+            return _division(t, *atom.args)
+        case "min":
+            a, b = atom.args
+            return (t.le0(t.sub(atom, a)), t.le0(t.sub(atom, b)))
+        case "max":
+            a, b = atom.args
+            return (t.le0(t.sub(a, atom)), t.le0(t.sub(b, atom)))
+        case _:
+            return ()
+
+
+def raw_le0(t: Terms, p: Term) -> Term:
+    """``p <= 0`` without the interval simplification (which would turn an interval fact into ``true``)."""
+    return t._make("le0", "", (p,), p.level, 0)
+
+
+def interval(t: Terms, atom: Term) -> tuple[Term, ...]:
+    """The atom's constant interval as facts."""
+    out = []
+    if atom.lo is not None:
+        out.append(raw_le0(t, t.sub(t.const(atom.lo), atom)))
+    if atom.hi is not None:
+        out.append(raw_le0(t, t.sub(atom, t.const(atom.hi))))
+    return tuple(out)
+
+
+def _division(t: Terms, a: Term, b: Term) -> tuple[Term, ...]:
+    q = t._make("quot", "", (a, b), max(a.level, b.level), 0)
+    r = t._make("rem", "", (a, b), max(a.level, b.level), 0)
+    euclid = t.eq(a, t.add(t.mul(q, b), r))
+    zero = t.zero
+    if a.lo is not None and a.lo >= 0 and b.lo is not None and b.lo > 0:
+        return (euclid, raw_le0(t, t.neg(r)), raw_le0(t, t.add(t.sub(r, b), t.one)), raw_le0(t, t.neg(q)), t.le(q, a))
+    positive = t.and_(
+        euclid,
+        t.lt(r, b),
+        t.lt(t.neg(b), r),
+        t.implies(t.le(zero, a), t.and_(t.le(zero, r), t.le(zero, q))),
+        t.implies(t.le(a, zero), t.and_(t.le(r, zero), t.le(q, zero))),
+    )
+    negative = t.and_(
+        euclid,
+        t.lt(r, t.neg(b)),
+        t.lt(b, r),
+        t.implies(t.le(zero, a), t.and_(t.le(zero, r), t.le(q, zero))),
+        t.implies(t.le(a, zero), t.and_(t.le(r, zero), t.le(zero, q))),
+    )
+    return (t.implies(t.lt(zero, b), positive), t.implies(t.lt(b, zero), negative))
+
+
+def closure(t: Terms, roots: Iterable[Term], registered: Mapping[Term, Iterable[Term]]) -> list[Term]:
+    """All facts about the atoms of the roots and, transitively, about the atoms of those facts."""
+    facts: dict[Term, None] = {}
+    seen: set[Term] = set()
+    todo = list(roots)
+    while todo:
+        batch, todo = todo, []
+        for atom in atoms(batch):
+            if atom in seen:
+                continue
+            seen.add(atom)
+            for fact in (*definition(t, atom), *registered.get(atom, ())):
+                if fact is not t.true and fact not in facts:
+                    facts[fact] = None
+                    todo.append(fact)
+    return list(facts)
+
+
+def quotient_bounds(t: Terms, facts: Iterable[Term]) -> list[Term]:
+    """Lemmas ``a <= X*b - 1  =>  a/b <= X - 1`` for the quotients (of non-negative by positive) among the facts.
+
+    Sound: q*b <= a < X*b with b > 0 gives q < X. These are consequences; they only spare the solver nonlinear search.
+    """
+    facts = list(facts)
+    quotients = [x for x in atoms(facts) if x.op == "quot" and _plain(x)]
+    quotients.sort(key=lambda x: x.id)
+    known = [f for f in _conjuncts(facts) if f.op == "le0"]
+    out: list[Term] = []
+    for q in quotients:
+        a, b = q.args
+        pb = t.poly(b)
+        if len(pb) != 1:
+            continue
+        ((mb, cb),) = pb.items()
+        for f in (*known, *out):
+            p = f.args[0]
+            if p is a:
+                continue
+            bound = t.sub(t.sub(a, t.one), p)  # p = a - (bound) - 1  <=> a <= bound ... a < bound + 1
+            # p <= 0 means a - 1 - bound <= 0, i.e. a <= bound + 1; with X*b := bound + 2 we need a <= X*b - 1
+            top = t.add(bound, t.const(2))
+            poly = t.poly(top)
+            if not poly or not all(
+                divide_mono(m, mb) is not None and c % cb == 0 for m, c in poly.items()
+            ):
+                continue
+            quotient = t.from_poly({divide_mono(m, mb) or (): c // cb for m, c in poly.items()})
+            lemma = t.le(q, t.sub(quotient, t.one))
+            if lemma is not t.true and lemma not in out:
+                out.append(lemma)
+    return out
+
+
+def _plain(q: Term) -> bool:
+    a, b = q.args
+    return a.lo is not None and a.lo >= 0 and b.lo is not None and b.lo > 0
+
+
+def _conjuncts(facts: Iterable[Term]) -> Iterable[Term]:
+    for f in facts:
+        if f.op == "and":
+            yield from _conjuncts(f.args)
+        else:
+            yield f
+
+
+conjuncts = _conjuncts

@@ -1,0 +1,677 @@
+"""Hash-consed terms of the prover: integers as polynomials, booleans, opaque floats.
+
+One :class:`Terms` store belongs to one symbolic execution. Terms are compared by identity. Integer terms are kept in
+one normal form, a polynomial over *atoms* (applications, quotients, remainders, conditionals), so that equal index
+expressions are the same object however they were written. Every atom has a constant interval that holds always; a
+comparison that the intervals decide becomes a constant at once.
+
+``level`` says for whom a term is one value: 0 the grid, 1 the block, 2 the thread. Two-thread queries rename by level.
+
+Invariant: constructors return a term that denotes the same value as the operation for every valuation of the atoms
+inside their intervals; ``quot``/``rem`` denote C's truncating operations (for a zero divisor: any value).
+
+Example::
+
+    t = Terms(); x = t.app("x", (), 2, 0, 1023)
+    t.le(t.mul(x, t.const(4)), t.const(5000))  # is t.true
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import gcd
+
+Mono = tuple["Term", ...]
+Poly = dict[Mono, int]
+MAX_MONOMIALS = 160
+
+
+class TooLarge(Exception):
+    """A term grew past its budget; the caller gives up on the construct (UNKNOWN), never on soundness."""
+
+
+class Term:
+    """One node. ``op``: const app quot rem ite min max wrap bv poly | true false le0 eq0 not and or bapp | float."""
+
+    __slots__ = ("args", "flevel", "hi", "id", "level", "lo", "name", "op")
+
+    def __init__(
+        self, op: str, name: str, args: tuple[Term, ...], level: int, flevel: int, lo: int | None, hi: int | None, id_: int
+    ) -> None:
+        self.op, self.name, self.args, self.level, self.flevel, self.lo, self.hi, self.id = (
+            op,
+            name,
+            args,
+            level,
+            flevel,
+            lo,
+            hi,
+            id_,
+        )
+
+    def __repr__(self) -> str:
+        return show(self)
+
+    @property
+    def is_bool(self) -> bool:
+        return self.op in _BOOL_OPS
+
+
+_BOOL_OPS = frozenset(("true", "false", "le0", "eq0", "not", "and", "or", "bapp"))
+
+
+class Const(Term):
+    __slots__ = ("value",)
+    value: int
+
+
+class PolyTerm(Term):
+    __slots__ = ("monos",)
+    monos: tuple[tuple[Mono, int], ...]
+
+
+def _add_none(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def _mul_bounds(
+    a: tuple[int | None, int | None], b: tuple[int | None, int | None]
+) -> tuple[int | None, int | None]:
+    """Interval product; None is unbounded."""
+    (al, ah), (bl, bh) = a, b
+    if al is not None and al >= 0 and bl is not None and bl >= 0:
+        return al * bl, None if ah is None or bh is None else ah * bh
+    if al is None or ah is None or bl is None or bh is None:
+        return None, None
+    products = (al * bl, al * bh, ah * bl, ah * bh)
+    return min(products), max(products)
+
+
+class Terms:
+    """The store and the constructors."""
+
+    def __init__(self) -> None:
+        self._table: dict[object, Term] = {}
+        self.true = self._make("true", "", (), 0, 0)
+        self.false = self._make("false", "", (), 0, 0)
+        self.zero = self.const(0)
+        self.one = self.const(1)
+        self._fresh = 0
+        self.rename_cache: dict[tuple[int, str, int], Term] = {}
+
+    # --- raw -------------------------------------------------------------------------------------------------------
+
+    def _make(
+        self,
+        op: str,
+        name: str,
+        args: tuple[Term, ...],
+        level: int,
+        flevel: int,
+        lo: int | None = None,
+        hi: int | None = None,
+    ) -> Term:
+        key = (op, name, args)
+        found = self._table.get(key)
+        if found is None:
+            found = Term(op, name, args, level, flevel, lo, hi, len(self._table))
+            self._table[key] = found
+        return found
+
+    def const(self, value: int) -> Term:
+        key = ("const", value)
+        found = self._table.get(key)
+        if found is None:
+            made = Const("const", "", (), 0, 0, value, value, len(self._table))
+            made.value = value
+            found = self._table[key] = made
+        return found
+
+    def fresh_name(self, stem: str) -> str:
+        self._fresh += 1
+        return f"{stem}@{self._fresh}"
+
+    def app(
+        self, name: str, args: tuple[Term, ...], flevel: int, lo: int | None = None, hi: int | None = None
+    ) -> Term:
+        """An integer unknown (no args) or uninterpreted function value, always within lo..hi (None: unbounded).
+
+        ``flevel`` is the level of the function symbol; the term's level also counts its arguments. The same name must
+        always be made with the same flevel and interval.
+        """
+        if lo is not None and lo == hi:
+            return self.const(lo)
+        return self._make("app", name, args, max([flevel, *(a.level for a in args)]), flevel, lo, hi)
+
+    def bapp(self, name: str, args: tuple[Term, ...], flevel: int) -> Term:
+        """A boolean unknown."""
+        return self._make("bapp", name, args, max([flevel, *(a.level for a in args)]), flevel)
+
+    def float(self, name: str, args: tuple[Term, ...], flevel: int) -> Term:
+        """An opaque floating-point value: equal structure, equal value; nothing else is known."""
+        return self._make("float", name, args, max([flevel, *(a.level for a in args)]), flevel)
+
+    # --- integers --------------------------------------------------------------------------------------------------
+
+    def poly(self, term: Term) -> Poly:
+        if isinstance(term, Const):
+            return {(): term.value} if term.value else {}
+        if isinstance(term, PolyTerm):
+            return dict(term.monos)
+        return {(term,): 1}
+
+    def from_poly(self, poly: Poly) -> Term:
+        items = [(m, c) for m, c in poly.items() if c]
+        if not items:
+            return self.zero
+        if len(items) == 1:
+            mono, coef = items[0]
+            if not mono:
+                return self.const(coef)
+            if coef == 1 and len(mono) == 1:
+                return mono[0]
+        if len(items) > MAX_MONOMIALS:
+            raise TooLarge(f"an index expression of more than {MAX_MONOMIALS} terms")
+        items.sort(key=lambda mc: (len(mc[0]), tuple(a.id for a in mc[0])))
+        key = ("poly", tuple(items))
+        found = self._table.get(key)
+        if found is None:
+            lo: int | None = 0
+            hi: int | None = 0
+            level = 0
+            for mono, coef in items:
+                bounds: tuple[int | None, int | None] = (1, 1)
+                for a in mono:
+                    bounds = _mul_bounds(bounds, (a.lo, a.hi))
+                    level = max(level, a.level)
+                l, h = bounds
+                if coef < 0:
+                    l, h = (None if h is None else h * coef), (None if l is None else l * coef)
+                else:
+                    l, h = (None if l is None else l * coef), (None if h is None else h * coef)
+                lo, hi = _add_none(lo, l), _add_none(hi, h)
+            made = PolyTerm("poly", "", (), level, 0, lo, hi, len(self._table))
+            made.monos = tuple(items)
+            found = self._table[key] = made
+        return found
+
+    def add(self, a: Term, b: Term) -> Term:
+        if a is self.zero:
+            return b
+        if b is self.zero:
+            return a
+        out = self.poly(a)
+        for m, c in self.poly(b).items():
+            out[m] = out.get(m, 0) + c
+        return self.from_poly(out)
+
+    def neg(self, a: Term) -> Term:
+        return self.from_poly({m: -c for m, c in self.poly(a).items()})
+
+    def sub(self, a: Term, b: Term) -> Term:
+        return self.add(a, self.neg(b))
+
+    def mul(self, a: Term, b: Term) -> Term:
+        pa, pb = self.poly(a), self.poly(b)
+        if len(pa) * len(pb) > 4 * MAX_MONOMIALS:
+            raise TooLarge("a product of two long sums")
+        out: Poly = {}
+        for ma, ca in pa.items():
+            for mb, cb in pb.items():
+                m = tuple(sorted(ma + mb, key=lambda t: t.id))
+                if len(m) > 12:
+                    raise TooLarge("a product of more than 12 factors")
+                out[m] = out.get(m, 0) + ca * cb
+        return self.from_poly(out)
+
+    def product(self, factors: Iterable[Term]) -> Term:
+        out = self.one
+        for f in factors:
+            out = self.mul(out, f)
+        return out
+
+    def total(self, parts: Iterable[Term]) -> Term:
+        out = self.zero
+        for p in parts:
+            out = self.add(out, p)
+        return out
+
+    def ite(self, c: Term, a: Term, b: Term) -> Term:
+        """Integer conditional."""
+        if c is self.true or a is b:
+            return a
+        if c is self.false:
+            return b
+        if c is self.le(a, b) or c is self.lt(a, b):
+            return self.minimum(a, b)
+        if c is self.le(b, a) or c is self.lt(b, a):
+            return self.maximum(a, b)
+        lo = None if a.lo is None or b.lo is None else min(a.lo, b.lo)
+        hi = None if a.hi is None or b.hi is None else max(a.hi, b.hi)
+        return self._make("ite", "", (c, a, b), max(c.level, a.level, b.level), 0, lo, hi)
+
+    def minimum(self, a: Term, b: Term) -> Term:
+        if self.le(a, b) is self.true:
+            return a
+        if self.le(b, a) is self.true:
+            return b
+        lo = None if a.lo is None or b.lo is None else min(a.lo, b.lo)
+        highs = [h for h in (a.hi, b.hi) if h is not None]
+        args = (a, b) if a.id <= b.id else (b, a)
+        return self._make("min", "", args, max(a.level, b.level), 0, lo, min(highs) if highs else None)
+
+    def maximum(self, a: Term, b: Term) -> Term:
+        if self.le(a, b) is self.true:
+            return b
+        if self.le(b, a) is self.true:
+            return a
+        hi = None if a.hi is None or b.hi is None else max(a.hi, b.hi)
+        lows = [x for x in (a.lo, b.lo) if x is not None]
+        args = (a, b) if a.id <= b.id else (b, a)
+        return self._make("max", "", args, max(a.level, b.level), 0, max(lows) if lows else None, hi)
+
+    def wrap(self, a: Term, bits: int, signed: bool) -> Term:
+        """``a`` reduced modulo 2**bits into the type's range."""
+        low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+        if a.lo is not None and a.hi is not None and low <= a.lo and a.hi <= high:
+            return a
+        if isinstance(a, Const):
+            value = a.value & ((1 << bits) - 1)
+            return self.const(value - (1 << bits) if signed and value >> (bits - 1) else value)
+        return self._make("wrap", f"{'i' if signed else 'u'}{bits}", (a,), a.level, 0, low, high)
+
+    def bv(self, op: str, bits: int, a: Term, b: Term, lo: int | None, hi: int | None) -> Term:
+        """A bit operation (and or xor) of two values, on ``bits`` bits two's complement; interval given by the caller."""
+        return self._make("bv", f"{op}{bits}", (a, b), max(a.level, b.level), 0, lo, hi)
+
+    def split(self, a: Term, b: Term) -> tuple[Term, Term] | None:
+        """``a = q*b + r`` read off the polynomial when ``0 <= r < b`` is evident; else None. Needs b > 0."""
+        q: Poly = {}
+        r: Poly = {}
+        pb = self.poly(b)
+        if len(pb) != 1:
+            if a is b:
+                return self.one, self.zero
+            return None
+        ((mb, cb),) = pb.items()
+        for m, c in self.poly(a).items():
+            rest = _divide_mono(m, mb)
+            if rest is not None and c % cb == 0:
+                q[rest] = q.get(rest, 0) + c // cb
+            else:
+                r[m] = r.get(m, 0) + c
+        if not q:
+            return None
+        rest_term = self.from_poly(r)
+        if self._within(rest_term, b):
+            return self.from_poly(q), rest_term
+        return None
+
+    def _within(self, r: Term, b: Term) -> bool:
+        """Whether 0 <= r < b is evident: by intervals, or r is a digit sum below b."""
+        if r.lo is None or r.lo < 0:
+            return False
+        if self.lt(r, b) is self.true:
+            return True
+        top = r
+        for _ in range(6):
+            poly = self.poly(top)
+            digit = next((a for m in sorted(poly, key=len) for a in m if a.op == "rem" and poly[m] > 0), None)
+            if digit is None:
+                break
+            bound = self.sub(digit.args[1], self.one)
+            out: Poly = {}
+            for m, c in poly.items():
+                if digit in m:
+                    if c < 0 or m.count(digit) > 1:
+                        return False
+                    others = list(m)
+                    others.remove(digit)
+                    for mb, cb in self.poly(bound).items():
+                        key = tuple(sorted((*others, *mb), key=lambda t: t.id))
+                        out[key] = out.get(key, 0) + c * cb
+                else:
+                    out[m] = out.get(m, 0) + c
+            top = self.from_poly(out)
+            if self.lt(top, b) is self.true:
+                return True
+        return False
+
+    def quot(self, a: Term, b: Term) -> Term:
+        """C's truncating quotient."""
+        return self._divide(a, b)[0]
+
+    def rem(self, a: Term, b: Term) -> Term:
+        """C's remainder, with the dividend's sign."""
+        return self._divide(a, b)[1]
+
+    def _divide(self, a: Term, b: Term) -> tuple[Term, Term]:
+        if isinstance(b, Const) and b.value == 1:
+            return a, self.zero
+        if isinstance(a, Const) and isinstance(b, Const) and b.value != 0:
+            q = abs(a.value) // abs(b.value)
+            q = q if (a.value >= 0) == (b.value > 0) else -q
+            return self.const(q), self.const(a.value - q * b.value)
+        if a.lo is not None and a.lo >= 0 and b.lo is not None and b.lo > 0:
+            if self.lt(a, b) is self.true:
+                return self.zero, a
+            parts = self.split(a, b)
+            if parts is not None:
+                return parts
+            pb = self.poly(b)
+            if len(pb) == 1:
+                ((mb, cb),) = pb.items()
+                if len(mb) + (cb > 1) > 1 and all(f.lo is not None and f.lo > 0 for f in mb):
+                    return self._divide_by_product(a, mb, cb)
+        return self._atom_divide(a, b)
+
+    def _divide_by_product(self, a: Term, factors: Mono, coef: int) -> tuple[Term, Term]:
+        """a / (f1*f2*…) = ((a/f1)/f2)…: digits of a mixed-radix number; the order follows quotients seen before."""
+        left = list(factors) + ([self.const(coef)] if coef > 1 else [])
+        q, r, weight = a, self.zero, self.one
+        while left:
+            best = next((f for f in left if ("quot", "", (q, f)) in self._table), left[-1])
+            left.remove(best)
+            q, digit = self._divide(q, best)
+            r = self.add(r, self.mul(weight, digit))
+            weight = self.mul(weight, best)
+        return q, r
+
+    def _atom_divide(self, a: Term, b: Term) -> tuple[Term, Term]:
+        level = max(a.level, b.level)
+        qlo = qhi = rlo = rhi = None
+        if a.lo is not None and a.lo >= 0 and b.lo is not None and b.lo > 0:
+            qlo, rlo = (0 if b.hi is None else a.lo // b.hi), 0
+            qhi = None if a.hi is None else a.hi // b.lo
+            rhi = None if b.hi is None else b.hi - 1
+            if a.hi is not None:
+                rhi = a.hi if rhi is None else min(rhi, a.hi)
+            if a.op == "rem" and isinstance(a.args[1], Term) and b is a.args[1]:
+                return self.zero, a
+        elif b.lo is not None and b.lo > 0:
+            if a.lo is not None and a.hi is not None:
+                qlo, qhi = -(max(-a.lo, 0) // b.lo), max(a.hi, 0) // b.lo
+            if b.hi is not None:
+                rlo, rhi = -(b.hi - 1), b.hi - 1
+        q = self._make("quot", "", (a, b), level, 0, qlo, qhi)
+        r = self._make("rem", "", (a, b), level, 0, rlo, rhi)
+        return q, r
+
+    # --- booleans --------------------------------------------------------------------------------------------------
+
+    def le0(self, p: Term) -> Term:
+        """p <= 0."""
+        if p.hi is not None and p.hi <= 0:
+            return self.true
+        if p.lo is not None and p.lo > 0:
+            return self.false
+        poly = self.poly(p)
+        g = 0
+        for m, c in poly.items():
+            if m:
+                g = gcd(g, c)
+        if g > 1:
+            constant = poly.get((), 0)
+            poly = {m: c // g for m, c in poly.items() if m}
+            poly[()] = -((-constant) // g)
+            p = self.from_poly(poly)
+        return self._make("le0", "", (p,), p.level, 0)
+
+    def le(self, a: Term, b: Term) -> Term:
+        return self.le0(self.sub(a, b))
+
+    def lt(self, a: Term, b: Term) -> Term:
+        return self.le0(self.add(self.sub(a, b), self.one))
+
+    def eq(self, a: Term, b: Term) -> Term:
+        d = self.sub(a, b)
+        if isinstance(d, Const):
+            return self.true if d.value == 0 else self.false
+        if (d.lo is not None and d.lo > 0) or (d.hi is not None and d.hi < 0):
+            return self.false
+        poly = self.poly(d)
+        g = 0
+        for m, c in poly.items():
+            if m:
+                g = gcd(g, c)
+        if g and poly.get((), 0) % g:
+            return self.false
+        first = next(iter(sorted((m for m in poly if m), key=lambda m: tuple(a.id for a in m))))
+        sign = 1 if poly[first] > 0 else -1
+        d = self.from_poly({m: c * sign // g for m, c in poly.items()})
+        return self._make("eq0", "", (d,), d.level, 0)
+
+    def ne(self, a: Term, b: Term) -> Term:
+        return self.not_(self.eq(a, b))
+
+    def not_(self, a: Term) -> Term:
+        if a is self.true:
+            return self.false
+        if a is self.false:
+            return self.true
+        match a.op:
+            case "not":
+                return a.args[0]
+            case "le0":
+                return self.le0(self.sub(self.one, a.args[0]))
+            case "and":
+                return self.or_(*(self.not_(x) for x in a.args))
+            case "or":
+                return self.and_(*(self.not_(x) for x in a.args))
+            case _:
+                return self._make("not", "", (a,), a.level, 0)
+
+    def and_(self, *parts: Term) -> Term:
+        return self._junction("and", parts, self.true, self.false)
+
+    def or_(self, *parts: Term) -> Term:
+        return self._junction("or", parts, self.false, self.true)
+
+    def _junction(self, op: str, parts: Iterable[Term], unit: Term, zero: Term) -> Term:
+        flat: dict[Term, None] = {}
+        for p in parts:
+            if p is zero:
+                return zero
+            if p is unit:
+                continue
+            for q in p.args if p.op == op else (p,):
+                flat[q] = None
+        for q in flat:
+            if self.not_(q) in flat if q.op not in ("and", "or") else False:
+                return zero
+        if op == "or" and len(flat) > 1:
+            flat = self._factor(list(flat))
+            if self.true in flat:
+                return self.true
+        if not flat:
+            return unit
+        if len(flat) == 1:
+            return next(iter(flat))
+        args = tuple(flat) if op == "and" else tuple(sorted(flat, key=lambda t: t.id))
+        return self._make(op, "", args, max(a.level for a in args), 0)
+
+    def _factor(self, parts: list[Term]) -> dict[Term, None]:
+        """(A and c) or (A and not c) = A, and absorption; keeps path conditions small after a merge."""
+        conj = [frozenset(p.args) if p.op == "and" else frozenset((p,)) for p in parts]
+        common = frozenset.intersection(*conj)
+        if common:
+            rests = [c - common for c in conj]
+            if any(not r for r in rests):
+                return {self.and_(*sorted(common, key=lambda t: t.id)): None}
+            inner = self.or_(*(self.and_(*sorted(r, key=lambda t: t.id)) for r in rests))
+            if inner is self.true:
+                return {self.and_(*sorted(common, key=lambda t: t.id)): None}
+            if inner.op != "or":
+                return {self.and_(*sorted(common, key=lambda t: t.id), inner): None}
+        keep = [p for p, c in zip(parts, conj, strict=True) if not any(o < c for o in conj)]
+        return dict.fromkeys(keep)
+
+    def implies(self, a: Term, b: Term) -> Term:
+        return self.or_(self.not_(a), b)
+
+    def iff(self, a: Term, b: Term) -> Term:
+        return self.and_(self.implies(a, b), self.implies(b, a))
+
+    def bite(self, c: Term, a: Term, b: Term) -> Term:
+        """Boolean conditional."""
+        if c is self.true or a is b:
+            return a
+        if c is self.false:
+            return b
+        return self.or_(self.and_(c, a), self.and_(self.not_(c), b))
+
+    def int_of(self, b: Term) -> Term:
+        return self.ite(b, self.one, self.zero)
+
+    # --- rewriting -------------------------------------------------------------------------------------------------
+
+    def rebuild(self, term: Term, leaf: Callable[[Term], Term | None], memo: dict[Term, Term]) -> Term:
+        """Replace terms bottom-up; ``leaf`` returns the replacement of a node or None to descend."""
+        done = memo.get(term)
+        if done is not None:
+            return done
+        new = leaf(term)
+        if new is None:
+            new = self._rebuild(term, leaf, memo)
+        memo[term] = new
+        return new
+
+    def _rebuild(self, t: Term, leaf: Callable[[Term], Term | None], memo: dict[Term, Term]) -> Term:
+        if isinstance(t, Const) or t.op in ("true", "false"):
+            return t
+        if isinstance(t, PolyTerm):
+            out: Poly = {}
+            for mono, coef in t.monos:
+                part = self.const(coef)
+                for a in mono:
+                    part = self.mul(part, self.rebuild(a, leaf, memo))
+                for m, c in self.poly(part).items():
+                    out[m] = out.get(m, 0) + c
+            return self.from_poly(out)
+        args = tuple(self.rebuild(a, leaf, memo) for a in t.args)
+        if args == t.args:
+            return t
+        match t.op:
+            case "app":
+                return self.app(t.name, args, t.flevel, t.lo, t.hi)
+            case "bapp":
+                return self.bapp(t.name, args, t.flevel)
+            case "float":
+                return self.float(t.name, args, t.flevel)
+            case "quot":
+                return self.quot(*args)
+            case "rem":
+                return self.rem(*args)
+            case "ite":
+                return self.ite(*args)
+            case "min":
+                return self.minimum(*args)
+            case "max":
+                return self.maximum(*args)
+            case "wrap":
+                return self.wrap(args[0], int(t.name[1:]), t.name[0] == "i")
+            case "bv":
+                return self._make("bv", t.name, args, max(a.level for a in args), 0, t.lo, t.hi)
+            case "le0":
+                return self.le0(args[0])
+            case "eq0":
+                return self.eq(args[0], self.zero)
+            case "not":
+                return self.not_(args[0])
+            case "and":
+                return self.and_(*args)
+            case "or":
+                return self.or_(*args)
+        raise AssertionError(t.op)
+
+    def substitute(self, term: Term, mapping: dict[Term, Term]) -> Term:
+        return self.rebuild(term, mapping.get, {})
+
+    def rename(self, term: Term, suffix: str, min_level: int, memo: dict[Term, Term]) -> Term:
+        """The term as a second thread sees it: symbols of level >= min_level get the suffix. One memo per (suffix, level)."""
+
+        def leaf(t: Term) -> Term | None:
+            if t.level < min_level:
+                return t
+            if t.op in ("app", "bapp", "float") and t.flevel >= min_level:
+                args = tuple(self.rename(a, suffix, min_level, memo) for a in t.args)
+                name = f"{t.name}!{suffix}"
+                if t.op == "app":
+                    return self.app(name, args, t.flevel, t.lo, t.hi)
+                return self.bapp(name, args, t.flevel) if t.op == "bapp" else self.float(name, args, t.flevel)
+            return None
+
+        return self.rebuild(term, leaf, memo)
+
+
+def children(term: Term) -> Iterable[Term]:
+    """Direct subterms."""
+    if isinstance(term, PolyTerm):
+        for mono, _ in term.monos:
+            yield from mono
+    else:
+        yield from term.args
+
+
+def atoms(roots: Iterable[Term]) -> dict[Term, None]:
+    """Every subterm of the roots, each once, children first."""
+    seen: dict[Term, None] = {}
+    stack = [(r, False) for r in roots]
+    while stack:
+        term, done = stack.pop()
+        if done:
+            seen[term] = None
+        elif term not in seen:
+            stack.append((term, True))
+            stack.extend((c, False) for c in children(term) if c not in seen)
+    return seen
+
+
+def _divide_mono(mono: Mono, by: Mono) -> Mono | None:
+    rest = list(mono)
+    for a in by:
+        if a not in rest:
+            return None
+        rest.remove(a)
+    return tuple(rest)
+
+
+def divide_mono(mono: Mono, by: Mono) -> Mono | None:
+    """``mono / by`` when it divides, else None."""
+    return _divide_mono(mono, by)
+
+
+def show(term: Term, depth: int = 6) -> str:
+    """Readable text, for messages and debugging."""
+    if depth == 0:
+        return "…"
+    d = depth - 1
+    if isinstance(term, Const):
+        return str(term.value)
+    if isinstance(term, PolyTerm):
+        parts = []
+        for mono, coef in term.monos:
+            factors = [show(a, d) for a in mono]
+            if not mono or abs(coef) != 1:
+                factors.insert(0, str(abs(coef)))
+            parts.append(("- " if coef < 0 else "+ ") + "*".join(factors))
+        text = " ".join(parts)
+        return "(" + (text[2:] if text.startswith("+ ") else text) + ")"
+    a = [show(x, d) for x in term.args]
+    match term.op:
+        case "le0":
+            return f"{a[0]} <= 0"
+        case "eq0":
+            return f"{a[0]} == 0"
+        case "quot":
+            return f"({a[0]} / {a[1]})"
+        case "rem":
+            return f"({a[0]} % {a[1]})"
+        case "and" | "or":
+            return "(" + f" {term.op} ".join(a) + ")"
+        case "app" | "bapp" | "float":
+            return term.name + (f"({', '.join(a)})" if a else "")
+        case "true" | "false":
+            return term.op
+        case _:
+            return f"{term.op}{term.name}({', '.join(a)})"
