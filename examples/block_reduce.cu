@@ -1,4 +1,4 @@
-// Sum of a vector: every block reduces a grid-stride slice in shared memory, a second launch adds the partial sums.
+// Sum of a vector: each block reduces a grid-stride slice in shared memory, a second launch adds their sums.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -31,7 +31,8 @@ __global__ void matmul_kernel(const float* __restrict__ a, const float* __restri
 
 torch::Tensor matmul(torch::Tensor a, torch::Tensor b) {
     TORCH_CHECK(a.is_cuda() && b.is_cuda(), "a and b must be CUDA tensors");
-    TORCH_CHECK(a.scalar_type() == torch::kFloat32 && b.scalar_type() == torch::kFloat32, "a and b must be float32");
+    TORCH_CHECK(a.scalar_type() == torch::kFloat32, "a must be float32");
+    TORCH_CHECK(b.scalar_type() == torch::kFloat32, "b must be float32");
     TORCH_CHECK(a.dim() == 2 && b.dim() == 2, "a and b must be matrices");
     TORCH_CHECK(a.size(1) == b.size(0), "inner sizes must match");
     a = a.contiguous();

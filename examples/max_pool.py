@@ -61,7 +61,9 @@ torch::Tensor max_pool2d(torch::Tensor input, int64_t window, int64_t stride, in
 }
 """
 
-max_pool_cpp = "torch::Tensor max_pool2d(torch::Tensor input, int64_t window, int64_t stride, int64_t padding);"
+max_pool_cpp = (
+    "torch::Tensor max_pool2d(torch::Tensor input, int64_t window, int64_t stride, int64_t padding);"
+)
 
 max_pool = load_inline(
     name="max_pool",

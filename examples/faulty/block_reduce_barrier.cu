@@ -1,4 +1,4 @@
-// Sum of a vector: every block reduces a grid-stride slice in shared memory, a second launch adds the partial sums;
+// Sum of a vector: each block reduces a grid-stride slice in shared memory, a second launch adds the partial sums;
 // the barrier of the tree stands inside the branch.
 #include <cstdio>
 #include <cstdlib>

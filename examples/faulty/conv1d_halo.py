@@ -1,4 +1,7 @@
-"""1-D convolution (same padding, seven taps) of each row; the block stages its input in shared memory, with room for one halo."""
+"""1-D convolution (same padding, seven taps) of each row; a block stages its input in shared memory.
+
+The shared array has room for the halo of one side only.
+"""
 
 import torch
 import torch.nn as nn

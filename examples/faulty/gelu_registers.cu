@@ -1,4 +1,5 @@
-// GELU (exact, erf) for float and double tensors; each thread computes four elements held in registers (an array one too short).
+// GELU (exact, erf) for float and double tensors; each thread computes four elements held in registers
+// (an array that is one too short).
 #include <torch/extension.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
@@ -44,8 +45,9 @@ torch::Tensor gelu_forward(torch::Tensor x) {
     }
     const int64_t blocks = (n + kThreads * kItems - 1) / (kThreads * kItems);
     TORCH_CHECK(blocks <= 2147483647, "x is too large for one launch");
+    const cudaStream_t stream = at::cuda::getCurrentCUDAStream();
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "gelu_forward", ([&] {
-        gelu_kernel<scalar_t><<<static_cast<unsigned int>(blocks), kThreads, 0, at::cuda::getCurrentCUDAStream()>>>(
+        gelu_kernel<scalar_t><<<static_cast<unsigned int>(blocks), kThreads, 0, stream>>>(
             x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), n);
     }));
     C10_CUDA_KERNEL_LAUNCH_CHECK();

@@ -48,9 +48,11 @@ torch::Tensor layernorm(torch::Tensor x, torch::Tensor gamma, torch::Tensor beta
     TORCH_CHECK(gamma.scalar_type() == torch::kFloat32 && beta.scalar_type() == torch::kFloat32,
                 "gamma and beta must be float32");
     TORCH_CHECK(x.dim() == 2, "x must be a matrix");
-    TORCH_CHECK(x.is_contiguous() && gamma.is_contiguous() && beta.is_contiguous(), "inputs must be contiguous");
+    TORCH_CHECK(x.is_contiguous() && gamma.is_contiguous() && beta.is_contiguous(),
+                "inputs must be contiguous");
     TORCH_CHECK(x.size(0) <= (1LL << 30) && x.size(1) <= (1LL << 30), "x is too large");
-    TORCH_CHECK(gamma.numel() == x.size(1) && beta.numel() == x.size(1), "gamma and beta must match the last axis");
+    TORCH_CHECK(gamma.numel() == x.size(1), "gamma must match the last axis");
+    TORCH_CHECK(beta.numel() == x.size(1), "beta must match the last axis");
 
     const int rows = static_cast<int>(x.size(0));
     const int cols = static_cast<int>(x.size(1));

@@ -1,4 +1,7 @@
-"""2-D max-pool over NCHW with square window, stride and implicit padding, one thread an output element; the window may start before the input."""
+"""2-D max-pool over NCHW with square window, stride and implicit padding, one thread an output element.
+
+With padding the window may start before the input, and only its end is checked.
+"""
 
 import torch
 import torch.nn as nn
@@ -61,7 +64,9 @@ torch::Tensor max_pool2d(torch::Tensor input, int64_t window, int64_t stride, in
 }
 """
 
-max_pool_cpp = "torch::Tensor max_pool2d(torch::Tensor input, int64_t window, int64_t stride, int64_t padding);"
+max_pool_cpp = (
+    "torch::Tensor max_pool2d(torch::Tensor input, int64_t window, int64_t stride, int64_t padding);"
+)
 
 max_pool = load_inline(
     name="max_pool",

@@ -1,4 +1,7 @@
-"""Softmax over the last axis of a matrix, one block a row; scratch is reused for the sum while slow threads still read the maximum."""
+"""Softmax over the last axis of a matrix, one block a row.
+
+The scratch array is reused for the sum while slow threads may still read the maximum from it.
+"""
 
 import torch
 import torch.nn as nn

@@ -1,4 +1,4 @@
-"""Vector addition: out = a + b for two float tensors of one shape; the guard lets one thread too many through."""
+"""Vector addition: out = a + b for two float tensors of one shape; the guard lets one too many through."""
 
 import torch
 import torch.nn as nn
@@ -19,7 +19,8 @@ __global__ void vector_add_kernel(const float* __restrict__ a, const float* __re
 torch::Tensor vector_add(torch::Tensor a, torch::Tensor b) {
     TORCH_CHECK(a.is_cuda() && b.is_cuda(), "a and b must be CUDA tensors");
     TORCH_CHECK(a.device() == b.device(), "a and b must be on one device");
-    TORCH_CHECK(a.scalar_type() == torch::kFloat32 && b.scalar_type() == torch::kFloat32, "a and b must be float32");
+    TORCH_CHECK(a.scalar_type() == torch::kFloat32, "a must be float32");
+    TORCH_CHECK(b.scalar_type() == torch::kFloat32, "b must be float32");
     TORCH_CHECK(a.is_contiguous() && b.is_contiguous(), "a and b must be contiguous");
     TORCH_CHECK(a.sizes() == b.sizes(), "a and b must have one shape");
 
