@@ -1,4 +1,4 @@
-"""1-D convolution (same padding, seven taps) of each row; a block stages its input and halo in shared memory."""
+"""1-D convolution (same padding, seven taps) of each row; a block stages input and halo in shared memory."""
 
 import torch
 import torch.nn as nn
