@@ -1,9 +1,8 @@
-"""Which evidence a PASS needs: the policy. pydantic model in a TOML table or file -> frozen ``Policy``.
+"""Which evidence a PASS needs: the policy. TOML file or table -> frozen ``Policy``.
 
-Looked for in this order: ``--policy FILE``, ``verify-kernel.toml``, ``[tool.verify-kernel]`` of ``pyproject.toml``
-(nearest folder upwards from the audited path, never the audited folder of a foreign checkout unless it is below the
-root), else the default. Invariant: an unknown key or value is an error, never ignored, and no policy can make an
-unknown verdict green.
+Looked for in this order: ``--policy FILE``; ``verify-kernel.toml`` or ``[tool.verify-kernel]`` of ``pyproject.toml`` in
+the current folder or the nearest one above it (where the command is started, never beside a submission as such); else
+the default. Invariant: an unknown key or value is an error, never ignored; no policy makes an unknown verdict green.
 
 Example ``verify-kernel.toml``::
 
@@ -55,7 +54,18 @@ REQUIRED_PROPERTIES: tuple[str, ...] = (
 GATES: tuple[str, ...] = ("static", "prove", "sanitize", "fuzz")
 """The gates in the order in which they run."""
 
-ARCHS: tuple[str, ...] = ("sm_70", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120")
+ARCHS: tuple[str, ...] = (
+    "sm_70",
+    "sm_75",
+    "sm_80",
+    "sm_86",
+    "sm_87",
+    "sm_89",
+    "sm_90",
+    "sm_100",
+    "sm_103",
+    "sm_120",
+)
 
 
 class PolicyError(ValueError):
@@ -71,11 +81,13 @@ class Policy(BaseModel):
     ``required_version``: the tool version this policy is written for; another version refuses to run.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=lambda s: s.replace("_", "-"), populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=lambda s: s.replace("_", "-"), populate_by_name=True
+    )
 
     name: Literal["safety", "strict"] = "safety"
-    required_gates: tuple[str, ...] = ("static", "prove", "sanitize")
-    required_properties: tuple[str, ...] = REQUIRED_PROPERTIES
+    required_gates: tuple[str, ...] = Field(default=("static", "prove", "sanitize"), min_length=1)
+    required_properties: tuple[str, ...] = Field(default=REQUIRED_PROPERTIES, min_length=1)
     size_cap: int = Field(default=1 << 30, ge=1, le=1 << 62)
     archs: tuple[str, ...] = Field(default=("sm_80", "sm_90"), min_length=1)
     strict: bool = False
@@ -150,7 +162,7 @@ def load(path: Path) -> Policy:
 
 
 def find(start: Path) -> Path | None:
-    """The nearest policy file at or above ``start``: ``verify-kernel.toml`` before ``pyproject.toml`` with our table."""
+    """The nearest policy file at or above ``start``; ``verify-kernel.toml`` goes before ``pyproject.toml``."""
     for folder in (start, *start.parents):
         own = folder / "verify-kernel.toml"
         if own.is_file():

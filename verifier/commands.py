@@ -1,0 +1,146 @@
+"""The small subcommands ``init``, ``accept`` and ``doctor``: arguments -> (exit status, text).
+
+Example::
+
+    doctor()       # (0, "ok       g++         12.2  …")
+    missing("auto")   # ("no sandbox on this machine: apt-get install bubblewrap …",)
+"""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+import subprocess
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+
+COMPILER = "g++ is missing, so nothing can be read or run: apt-get install g++"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One line of ``doctor``: what it is for, its version, and the line that installs it."""
+
+    name: str
+    found: str
+    use: str
+    install: str
+    needed: bool = False
+
+
+def missing(sandbox: str) -> tuple[str, ...]:
+    """What this machine lacks for a run, one line each with the install command."""
+    from verifier.isolation.sandbox import SandboxMissing, probe
+
+    lines = [] if shutil.which("g++") else [COMPILER]
+    try:
+        probe(sandbox)
+    except SandboxMissing as error:
+        lines.append(str(error))
+    return tuple(lines)
+
+
+def init(path: Path, output: Path | None, sandbox: str) -> tuple[int, str]:
+    """Write the drafted contract beside the file; never over an existing one."""
+    from verifier import contracts, source
+    from verifier.contracts import ContractError
+    from verifier.isolation.sandbox import SandboxMissing, probe
+
+    target = output or path.with_name(f"{path.stem}.contract.toml")
+    if target.exists():
+        return 2, f"{target}: exists already; remove it or give --output"
+    try:
+        box = probe(sandbox)
+        submission = source.load(path, root=None, sandbox=box)
+        found = contracts.derive(submission, contract_file=None, problem=None, lock=None, sandbox=box)
+    except (source.SourceError, ContractError) as error:
+        return 2, f"{error.span}: {error.message}; {error.fix}"
+    except SandboxMissing as error:
+        return 3, str(error)
+    if not found.draft:
+        return 0, f"{path}: every launch is known from the host code; no contract is needed"
+    target.write_text(found.draft, encoding="utf-8")
+    return 0, f"{target} written; review it, then: verify-kernel --contract {target} {path}"
+
+
+def accept(path: Path, contract: Path | None, lock: Path, reviewer: str, sandbox: str) -> tuple[int, str]:
+    """Record the clauses that came with ``path`` in the lock file, with reviewer and date."""
+    from verifier import contracts, source
+    from verifier.contracts import ContractError
+    from verifier.isolation.sandbox import SandboxMissing, probe
+
+    today = datetime.date.today().isoformat()
+    try:
+        box = probe(sandbox)
+        submission = source.load(path, root=None, sandbox=box)
+        lines = contracts.accept(
+            submission, contract_file=contract, lock=lock, reviewer=reviewer, today=today
+        )
+    except (source.SourceError, ContractError) as error:
+        return 2, f"{error.span}: {error.message}; {error.fix}"
+    except SandboxMissing as error:
+        return 3, str(error)
+    if not lines:
+        return 2, f"{path}: no clause came with it, nothing to accept"
+    return 0, "\n".join([*lines, f"recorded in {lock}"])
+
+
+def doctor() -> tuple[int, str]:
+    """Everything that a run may use, found or missing. Exit 3 when something needed is missing."""
+    tools = _tools()
+    width = max(len(t.name) for t in tools)
+    version = max(len(t.found) for t in tools)
+    rows = []
+    for tool in tools:
+        state = "ok     " if tool.found else ("MISSING" if tool.needed else "absent ")
+        advice = "" if tool.found else f"  ->  {tool.install}"
+        rows.append(f"{state}  {tool.name.ljust(width)}  {tool.found.ljust(version)}  {tool.use}{advice}")
+    lacking = [t.name for t in tools if t.needed and not t.found]
+    end = f"missing: {', '.join(lacking)}" if lacking else "everything that a PASS needs is here"
+    return (3 if lacking else 0), "\n".join([*rows, "", end])
+
+
+def _tools() -> list[Tool]:
+    from verifier.isolation.sandbox import SandboxMissing, probe
+
+    try:
+        box = probe("auto").kind
+    except SandboxMissing:
+        box = ""
+    return [
+        Tool("g++", _program("g++"), "preprocesses, builds the simulator", "apt-get install g++", True),
+        Tool("sandbox", box, "isolates submitted code", "apt-get install bubblewrap", True),
+        Tool("z3-solver", _package("z3-solver"), "proves", "pip install z3-solver==5.4.1.0", True),
+        Tool("libclang", _package("libclang"), "reads device code", "pip install libclang==18.1.1", True),
+        Tool("hypothesis", _package("hypothesis"), "fuzzes", "pip install hypothesis", True),
+        Tool(
+            "torch",
+            _package("torch"),
+            "reference ops of the fuzz gate",
+            "pip install torch --index-url https://download.pytorch.org/whl/cpu",
+        ),
+        Tool("anthropic", _package("anthropic"), "generate-kernel", "pip install 'verify-kernel[generator]'"),
+        Tool("nvcc", _program("nvcc"), "not used by any gate of this version", "CUDA toolkit"),
+        Tool("GPU", _gpu(), "not used by any gate of this version", "NVIDIA driver"),
+    ]
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        return ""
+    done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
+    words = [w.strip("(),V") for w in done.stdout.split() if w.strip("(),V")[:1].isdigit()]
+    return next((w for w in words if "." in w), "found")
+
+
+def _package(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "found" if util.find_spec(name.replace("-", "_")) else ""
+
+
+def _gpu() -> str:
+    return "found" if Path("/dev/nvidiactl").exists() else ""

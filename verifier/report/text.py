@@ -1,0 +1,213 @@
+"""Report -> text for people: the verdict and what was not checked first, then findings with witness, then the proofs.
+
+Input: a Report; colour only when asked for. Output: clean text (no character of a submission can act on the terminal).
+
+Example::
+
+    PASS  saxpy.cu  safe for every allowed launch up to 2^30 elements a buffer; numerics not checked (no --reference)
+
+      saxpy<<<ceil_div(n, 256), 256>>>  line 9, contract lifted from the host code
+        proved          bounds-global 3, overflow 5, race-global 1, launch 3
+        not applicable  bounds-shared, race-shared
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from specs.contract import Clause, Contract
+from specs.results import FileResult, KernelResult, Outcome, PropertyResult, Report, Severity, Verdict
+from verifier.judge import findings_of
+from verifier.report.clean import clean, defuse, line
+from verifier.report.finding import block
+from verifier.report.style import Paint, plural
+
+_COLOURS = {
+    Outcome.PASS: "good",
+    Outcome.FAIL: "bad",
+    Outcome.INCONCLUSIVE: "open",
+    Outcome.ERROR: "bad",
+    Outcome.NOT_RUN: "open",
+}
+_ORIGINS = {
+    "stated": "stated in a contract",
+    "lifted": "lifted from the host code",
+    "drafted": "drafted, to be reviewed",
+}
+
+
+def render(report: Report, *, colour: bool = False, verbose: bool = False) -> str:
+    """The whole report. With several files, those that pass take one line each unless ``verbose``."""
+    paint = Paint(colour)
+    several = len(report.files) > 1
+    parts = ["\n".join(_file(file, paint, verbose, brief=several and not verbose)) for file in report.files]
+    tail = list(_summary(report, paint)) if several or not report.complete else []
+    tail += [paint(line(note), "dim") for note in report.notes]
+    return defuse("\n".join([*parts, *tail]) + "\n")
+
+
+def _file(file: FileResult, paint: Paint, verbose: bool, brief: bool) -> Iterator[str]:
+    yield first_line(file, paint)
+    if file.verdict is Outcome.ERROR and not file.gates:
+        yield from (f"  {clean(text)}" for text in file.message.splitlines()[1:])
+        return
+    if brief and file.verdict is Outcome.PASS:
+        return
+    shown = [f for f in findings_of(file.gates) if verbose or f.severity is not Severity.NOTE]
+    for finding in shown:
+        yield ""
+        yield from block(finding, file.text, file.path, paint)
+    if file.verdict is not Outcome.FAIL:
+        yield from _reasons(file, paint, verbose)
+    kernels = [k for g in file.gates if g.gate == "prove" for k in g.kernels]
+    for kernel in kernels:
+        yield ""
+        yield from _kernel(kernel, paint, verbose)
+    yield from _assumptions(file, paint)
+    if verbose:
+        yield from _gates(file, paint)
+    hidden = len(findings_of(file.gates)) - len(shown)
+    if hidden:
+        yield ""
+        yield paint(f"  {plural(hidden, 'note')} not shown (-v shows them)", "dim")
+    if file.draft and file.verdict is Outcome.INCONCLUSIVE:
+        yield ""
+        yield f"  contract to review (verify-kernel init {line(file.path)} writes it):"
+        yield ""
+        yield from (f"    {line(text)}" for text in clean(file.draft).splitlines())
+    yield ""
+
+
+def first_line(file: FileResult, paint: Paint) -> str:
+    """``VERDICT  path  what holds or fails; what was not checked``."""
+    verdict = Outcome.ERROR if file.verdict is Outcome.NOT_RUN and file.bad_input else file.verdict
+    said = [file.headline] if file.headline else []
+    if file.verdict in (Outcome.ERROR, Outcome.NOT_RUN) and file.message:
+        return f"{paint(verdict, _COLOURS[verdict])}  {line(file.message.splitlines()[0])}"
+    text = "; ".join([*said, *file.not_checked])
+    return f"{paint(verdict, _COLOURS[verdict])}  {paint(line(file.path), 'strong')}  {line(text)}"
+
+
+def _reasons(file: FileResult, paint: Paint, verbose: bool) -> Iterator[str]:
+    reasons = file.reasons if verbose else file.reasons[:12]
+    if not reasons:
+        return
+    yield ""
+    yield "  why it is not a PASS" if file.verdict is Outcome.INCONCLUSIVE else "  what went wrong"
+    for reason in reasons:
+        yield f"    {paint('-', 'open')} {line(reason)}"
+    if len(reasons) < len(file.reasons):
+        yield paint(f"    and {len(file.reasons) - len(reasons)} more (-v shows them)", "dim")
+
+
+def _kernel(kernel: KernelResult, paint: Paint, verbose: bool) -> Iterator[str]:
+    label = f"{kernel.name}<{', '.join(kernel.instantiation)}>" if kernel.instantiation else kernel.name
+    yield f"  {paint(line(label), 'strong')}{_launch(kernel.contract)}"
+    groups = (
+        (Verdict.REFUTED, "refuted", "bad"),
+        (Verdict.ERROR, "error", "bad"),
+        (Verdict.UNKNOWN, "unknown", "open"),
+    )
+    for verdict, title, colour in groups:
+        for found in (p for p in kernel.properties if p.verdict is verdict):
+            yield f"    {paint(title.ljust(14), colour)}  {_detail(found)}"
+    proved = [p for p in kernel.properties if p.verdict is Verdict.PROVED]
+    if verbose:
+        for found in proved:
+            yield f"    {paint('proved'.ljust(14), 'good')}  {_detail(found)}"
+    elif proved:
+        yield from _list("proved", "good", (_count(p) for p in proved), paint)
+    absent = [p.id for p in kernel.properties if p.verdict is Verdict.NOT_APPLICABLE]
+    if absent:
+        yield from _list("not applicable", "dim", absent, paint)
+
+
+def _list(title: str, colour: str, items: Iterable[str], paint: Paint, width: int = 84) -> Iterator[str]:
+    """``title  a, b, c`` folded under itself."""
+    rows, row = [], ""
+    for item in items:
+        if row and len(row) + len(item) + 2 > width:
+            rows.append(row + ",")
+            row = item
+        else:
+            row = f"{row}, {item}" if row else item
+    rows.append(row)
+    for i, text in enumerate(rows):
+        yield f"    {paint(title.ljust(14), colour) if i == 0 else ' ' * 14}  {text}"
+
+
+def _launch(contract: Contract | None) -> str:
+    if contract is None:
+        return "  no contract"
+    launch = contract.launch
+    dims = [_dim3(launch.grid), _dim3(launch.block)]
+    dims += [launch.shared_bytes] if launch.shared_bytes != "0" else []
+    where = f"line {launch.span.line}, " if launch.span.line else ""
+    return line(f"<<<{', '.join(dims)}>>>  {where}contract {_ORIGINS[contract.origin]}")
+
+
+def _dim3(dims: tuple[str, str, str]) -> str:
+    used = list(dims)
+    while len(used) > 1 and used[-1] == "1":
+        used.pop()
+    return used[0] if len(used) == 1 else f"({', '.join(used)})"
+
+
+def _count(found: PropertyResult) -> str:
+    return f"{found.id} {found.proved}" if found.obligations else found.id
+
+
+def _detail(found: PropertyResult) -> str:
+    parts = [found.id.ljust(18)]
+    if found.obligations:
+        parts.append(f"{found.proved}/{found.obligations}")
+    if found.span.line:
+        parts.append(f"line {found.span.line}")
+    because = ": ".join(t for t in (str(found.reason) if found.reason else "", found.detail) if t)
+    parts += [because] if because else []
+    if found.frontier is not None:
+        parts.append(f"holds up to {found.frontier:,} elements")
+    if found.depends:
+        parts.append(f"rests on {', '.join(found.depends)}")
+    return line("  ".join(parts))
+
+
+def _assumptions(file: FileResult, paint: Paint) -> Iterator[str]:
+    assumed = {a.text: a for g in file.gates for a in g.assumptions if a.origin in ("assumed", "drafted")}
+    if not assumed:
+        return
+    yield ""
+    yield f"  assumed, because no host code checks it ({len(assumed)})"
+    width = min(44, max(len(t) for t in assumed))
+    for text, clause in assumed.items():
+        yield f"    {paint('·', 'open')} {line(text).ljust(width)}  {paint(_advice(clause), 'dim')}".rstrip()
+
+
+def _advice(clause: Clause) -> str:
+    return line(f"add  {clause.fix}" if clause.fix else clause.note)
+
+
+def _gates(file: FileResult, paint: Paint) -> Iterator[str]:
+    yield ""
+    for gate in file.gates:
+        text = (
+            f"    {gate.gate.ljust(10)} {gate.outcome.ljust(12)} {gate.seconds:7.2f} s  {line(gate.detail)}"
+        )
+        yield text.rstrip()
+        for key, value in gate.facts.items():
+            if key == "traceback":
+                yield from (paint(f"      {clean(t)}", "dim") for t in str(value).splitlines())
+            else:
+                yield paint(line(f"      {key}: {value}")[:160], "dim")
+
+
+def _summary(report: Report, paint: Paint) -> Iterator[str]:
+    counts = Counter(f.verdict for f in report.files)
+    shown = [f"{counts[o]} {o}" for o in Outcome if counts[o]]
+    seconds = sum(f.seconds for f in report.files)
+    yield paint(
+        f"{plural(len(report.files), 'file')}: {', '.join(shown)}; {seconds:.1f} s of checking", "strong"
+    )
+    if not report.complete:
+        yield paint("this run was stopped before its end; the report is not complete", "bad")
