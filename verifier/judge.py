@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from specs.contract import Contract
+from specs.location import Span
 from specs.policy import GATES, PROPERTIES, Policy
 from specs.results import (
     FileResult,
@@ -118,20 +119,24 @@ def _refuted(gates: Sequence[GateResult], policy: Policy) -> tuple[str, ...]:
     for gate in gates:
         errors = [f for f in gate.findings if f.severity is Severity.ERROR]
         if gate.outcome is Outcome.FAIL or (gate.outcome is Outcome.PASS and errors):
-            found |= dict.fromkeys(f"{f.id} ({f.span})" for f in errors)
+            found |= dict.fromkeys(f"{f.id}{_at(f.span)}" for f in errors)
             if not errors:
                 found[f"{gate.gate} failed: {gate.detail or 'no detail'}"] = None
         if gate.outcome is Outcome.PASS:
             refuted = (p for k in gate.kernels for p in k.properties if p.verdict is Verdict.REFUTED)
             found |= dict.fromkeys(
-                f"{p.id} ({p.span})" for p in refuted if p.id in policy.required_properties
+                f"{p.id}{_at(p.span)}" for p in refuted if p.id in policy.required_properties
             )
     if policy.strict:
         warnings = (f for g in gates for f in g.findings if f.severity is Severity.WARNING)
-        found |= dict.fromkeys(f"{f.id} ({f.span}, strict)" for f in warnings)
+        found |= dict.fromkeys(f"{f.id}{_at(f.span)} (strict)" for f in warnings)
         assumed = (a for g in gates for a in g.assumptions if a.origin == "assumed")
         found |= dict.fromkeys(f"assumed and not checked by the host: {a.text} (strict)" for a in assumed)
     return tuple(found)
+
+
+def _at(span: Span) -> str:
+    return f" at line {span.line}" if span.line else ""
 
 
 def _missing_evidence(gates: Sequence[GateResult], case: Case) -> Iterable[str]:

@@ -6,14 +6,15 @@ Example::
 
     error[race-shared] threads 0 and 1 of one block meet at tile[1] without a barrier
       --> reduce.cu:14:21  kernel reduce
-        13 |     tile[threadIdx.x] = x[i];
-        14 |     float v = tile[threadIdx.x + 1];
-           |                    ^
+        A 13 |     tile[threadIdx.x] = x[i];
+        B 14 |     float v = tile[threadIdx.x + 1];
+             |                    ^
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from specs.location import Span
 from specs.results import Finding, Severity, ThreadAccess, Witness
@@ -26,15 +27,23 @@ _WIDTH = 110
 
 def block(finding: Finding, text: str, path: str, paint: Paint) -> Iterator[str]:
     """``text`` is the submitted file named ``path``; spans in other files are shown without an excerpt."""
-    rule = paint(f"{finding.severity}[{finding.id}]", _COLOURS[finding.severity])
+    rule = paint(line(f"{finding.severity}[{finding.id}]"), _COLOURS[finding.severity])
     yield f"{rule} {paint(line(finding.message), 'strong')}"
     kernel = f"  kernel {finding.kernel}" if finding.kernel else ""
     yield f"  {paint('-->', 'mark')} {line(str(finding.span))}{line(kernel)}"
-    source = text.splitlines() if finding.span.path == path else []
-    yield from excerpt(source, finding.span, paint)
+    source = text.splitlines()
+    threads = finding.witness.threads if finding.witness else ()
+    if finding.span.path == path:
+        letters = dict(zip("AB", threads, strict=False)) if len(threads) == 2 else {}
+        marks: dict[int, str] = {}
+        for letter, access in letters.items():
+            if access.span.path == path:
+                marks[access.span.line] = marks.get(access.span.line, "") + letter
+        yield from excerpt(source, finding.span, paint, marks)
     for span, what in finding.related:
         yield f"  {paint('also', 'mark')} {line(str(span))}  {line(what)}"
-        yield from excerpt(text.splitlines() if span.path == path else [], span, paint, before=0)
+        if span.path == path:
+            yield from excerpt(source, span, paint, before=0)
     if finding.witness is not None:
         yield from witness_lines(finding.witness, finding.kernel, paint)
     for title, words in (("why", finding.why), ("fix", finding.fix)):
@@ -43,20 +52,33 @@ def block(finding: Finding, text: str, path: str, paint: Paint) -> Iterator[str]
             yield f"  {paint((title if i == 0 else '').ljust(7), 'mark')} {line(row)}"
 
 
-def excerpt(source: list[str], span: Span, paint: Paint, before: int = 1) -> Iterator[str]:
-    """The line of the span, ``before`` lines above it, and a caret under its column."""
+def excerpt(
+    source: list[str],
+    span: Span,
+    paint: Paint,
+    marks: Mapping[int, str] = MappingProxyType({}),
+    before: int = 1,
+) -> Iterator[str]:
+    """The line of the span with a caret, ``before`` lines above it, and the lines that ``marks`` names."""
     if not 1 <= span.line <= len(source):
         return
-    gutter = len(str(span.line))
-    for number in range(max(1, span.line - before), span.line + 1):
-        shown = line(source[number - 1].expandtabs(4).rstrip())
-        cut = shown if len(shown) <= _WIDTH else shown[: _WIDTH - 1] + "…"
-        yield f"    {paint(f'{number:{gutter}} |', 'mark')} {cut}"
-    if span.column:
-        prefix = source[span.line - 1][: span.column - 1].expandtabs(4)
-        caret = len(line(prefix))
-        if caret < _WIDTH:
-            yield f"    {paint(' ' * gutter + ' |', 'mark')} {' ' * caret}{paint('^', 'bad')}"
+    shown = {*range(span.line - before, span.line + 1), *marks}
+    gutter, margin = len(str(max(shown))), max((len(m) for m in marks.values()), default=0)
+    margin += 1 if margin else 0
+    previous = 0
+    for number in sorted(n for n in shown if 1 <= n <= len(source)):
+        if previous and number > previous + 1:
+            yield f"    {' ' * margin}{paint('.' * gutter, 'mark')}"
+        previous = number
+        row = line(source[number - 1].expandtabs(4).rstrip())
+        cut = row if len(row) <= _WIDTH else row[: _WIDTH - 1] + "…"
+        mark = paint(marks.get(number, "").ljust(margin), "bad")
+        yield f"    {mark}{paint(f'{number:{gutter}} |', 'mark')} {cut}".rstrip()
+        if number == span.line and span.column:
+            caret = len(line(source[number - 1][: span.column - 1].expandtabs(4)))
+            if caret < _WIDTH:
+                blank = " " * (margin + gutter)
+                yield f"    {blank} {paint('|', 'mark')} {' ' * caret}{paint('^', 'bad')}"
 
 
 def witness_lines(witness: Witness, kernel: str, paint: Paint) -> Iterator[str]:

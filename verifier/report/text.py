@@ -7,7 +7,7 @@ Example::
     PASS  saxpy.cu  safe for every allowed launch up to 2^30 elements a buffer; numerics not checked (no --reference)
 
       saxpy<<<ceil_div(n, 256), 256>>>  line 9, contract lifted from the host code
-        proved          bounds-global 3, overflow 5, race-global 1, launch 3
+        proved          bounds-global, overflow, race-global, launch
         not applicable  bounds-shared, race-shared
 """
 
@@ -76,7 +76,6 @@ def _file(file: FileResult, paint: Paint, verbose: bool, brief: bool) -> Iterato
         yield f"  contract to review (verify-kernel init {line(file.path)} writes it):"
         yield ""
         yield from (f"    {line(text)}" for text in clean(file.draft).splitlines())
-    yield ""
 
 
 def first_line(file: FileResult, paint: Paint) -> str:
@@ -86,13 +85,14 @@ def first_line(file: FileResult, paint: Paint) -> str:
     if file.verdict in (Outcome.ERROR, Outcome.NOT_RUN) and file.message:
         return f"{paint(verdict, _COLOURS[verdict])}  {line(file.message.splitlines()[0])}"
     text = "; ".join([*said, *file.not_checked])
-    return f"{paint(verdict, _COLOURS[verdict])}  {paint(line(file.path), 'strong')}  {line(text)}"
+    path, seconds = paint(line(file.path), "strong"), paint(f"[{file.seconds:.1f} s]", "dim")
+    return f"{paint(verdict, _COLOURS[verdict])}  {path}  {line(text)}  {seconds}"
 
 
 def _reasons(file: FileResult, paint: Paint, verbose: bool) -> Iterator[str]:
     reasons = file.reasons if verbose else file.reasons[:12]
-    if not reasons:
-        return
+    if not reasons or file.headline.endswith(reasons[-1]):
+        return  # nothing that the first line does not say
     yield ""
     yield "  why it is not a PASS" if file.verdict is Outcome.INCONCLUSIVE else "  what went wrong"
     for reason in reasons:
@@ -117,7 +117,7 @@ def _kernel(kernel: KernelResult, paint: Paint, verbose: bool) -> Iterator[str]:
         for found in proved:
             yield f"    {paint('proved'.ljust(14), 'good')}  {_detail(found)}"
     elif proved:
-        yield from _list("proved", "good", (_count(p) for p in proved), paint)
+        yield from _list("proved", "good", (p.id for p in proved), paint)
     absent = [p.id for p in kernel.properties if p.verdict is Verdict.NOT_APPLICABLE]
     if absent:
         yield from _list("not applicable", "dim", absent, paint)
@@ -152,10 +152,6 @@ def _dim3(dims: tuple[str, str, str]) -> str:
     while len(used) > 1 and used[-1] == "1":
         used.pop()
     return used[0] if len(used) == 1 else f"({', '.join(used)})"
-
-
-def _count(found: PropertyResult) -> str:
-    return f"{found.id} {found.proved}" if found.obligations else found.id
 
 
 def _detail(found: PropertyResult) -> str:

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from specs.contract import Clause
+from specs.location import Span
+from specs.results import FileResult, Finding, GateResult, Outcome, Report, Severity, Witness
+from verifier.report import render
+from verifier.report.clean import clean, defuse, line
+
+
+def shown(*files: FileResult, **options: bool) -> str:
+    return render(Report(files, True, 0), "text", **options)
+
+
+def test_first_line_says_verdict_and_what_was_not_checked(passing: FileResult) -> None:
+    first = shown(passing).splitlines()[0]
+    assert first.startswith("PASS  saxpy.cu  safe for every allowed launch up to 2^30 elements a buffer")
+    assert "numerics not checked (no --reference); GPU sanitizer not run" in first
+
+
+def test_race_shows_both_threads_beside_each_other(failing: FileResult) -> None:
+    rows = shown(failing).splitlines()
+    a, b = (i for i, row in enumerate(rows) if row.lstrip().startswith(("A 3 |", "B 4 |")))
+    assert b == a + 1 and rows[b + 1].index("^") == rows[b].index("scratch")
+    columns = next(i for i, row in enumerate(rows) if "thread A" in row)
+    assert [row.split("│")[1].strip() for row in rows[columns : columns + 3]] == [
+        "thread B",
+        "block 0, thread 0",
+        "reads scratch[1]  (line 4)",
+    ]
+    assert "  launch  row_sum<<<1, 256>>>  n = 256  (replayed in the simulator)" in rows
+
+
+def test_notes_are_hidden_but_counted(failing: FileResult) -> None:
+    assert "1 note not shown" in shown(failing) and "32-way" not in shown(failing)
+    assert "32-way bank conflict" in shown(failing, verbose=True)
+
+
+def test_unknown_property_says_why_and_where(open_: FileResult) -> None:
+    row = next(r for r in shown(open_).splitlines() if "unknown  " in r)
+    assert "overflow" in row and "1/3" in row and "line 9" in row and "budget: the product row * K" in row
+
+
+def test_draft_is_shown_only_where_it_is_needed(open_: FileResult, passing: FileResult) -> None:
+    assert "    [kernel.saxpy]" in shown(open_)
+    assert "[kernel.saxpy]" not in shown(replace(passing, draft=open_.draft))
+
+
+def test_assumption_comes_with_the_missing_check(passing: FileResult) -> None:
+    assert "· contiguous(x)  add  TORCH_CHECK(x.is_contiguous());" in shown(passing)
+
+
+def test_several_files_are_brief_where_they_pass(report: Report) -> None:
+    text = render(report, "text")
+    assert "4 files: 1 PASS, 1 FAIL, 1 INCONCLUSIVE, 1 ERROR" in text
+    assert "3 files without a kernel skipped" in text
+    passed = text[: text.index("FAIL")]
+    assert passed.strip().count("\n") == 0
+
+
+def test_bad_input_is_one_line(broken: FileResult) -> None:
+    assert shown(broken) == "ERROR  bad.cu:3: expected ';'; compile it first\n"
+
+
+def test_stopped_run_says_so(passing: FileResult) -> None:
+    assert "the report is not complete" in render(Report((passing,), False, 3), "text")
+
+
+def test_colour_only_when_asked_for(failing: FileResult) -> None:
+    assert "\x1b[" not in shown(failing)
+    assert "\x1b[1;31mFAIL\x1b[0m" in shown(failing, colour=True)
+
+
+def test_concise_is_one_line_a_finding(report: Report) -> None:
+    assert render(report, "concise").splitlines() == [
+        "saxpy.cu: PASS (numerics not checked (no --reference); GPU sanitizer not run)",
+        "rows.cu:4:15: race-shared two threads of a block meet at scratch[1] and no barrier orders them",
+        "rows.cu:3: lint-bank-conflict 32-way bank conflict (note)",
+        "matmul.cu: INCONCLUSIVE saxpy: overflow unknown (line 9), budget",
+        "bad.cu:3: expected ';'; compile it first",
+    ]
+
+
+HOSTILE = "x\x1b]0;title\x07\x9b31m\u202e\u200b\r\n::error::owned\n  ::set-output::y ##[group]"
+
+
+@pytest.mark.parametrize("format_", ["text", "concise", "json"])
+def test_nothing_of_a_submission_acts_on_terminal_or_ci(failing: FileResult, format_: str) -> None:
+    finding = Finding(
+        HOSTILE,
+        Severity.ERROR,
+        Span("rows.cu", 1, 3),
+        HOSTILE,
+        HOSTILE,
+        Witness((1, 1, 1), (1, 1, 1), 0, {HOSTILE: 1}, {HOSTILE: None}, {HOSTILE: 2}, ()),
+        HOSTILE,
+        HOSTILE,
+        ((Span(HOSTILE, 2), HOSTILE),),
+    )
+    gate = GateResult("prove", Outcome.FAIL, findings=(finding,), assumptions=(Clause(HOSTILE, "assumed"),))
+    hostile = replace(
+        failing,
+        gates=(gate,),
+        text=HOSTILE * 3,
+        headline=HOSTILE,
+        path=HOSTILE,
+        draft=HOSTILE,
+        reasons=(HOSTILE,),
+    )
+    for verdict in (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.ERROR):
+        text = render(
+            Report((replace(hostile, verdict=verdict, message=HOSTILE),), True, 1), format_, verbose=True
+        )
+        assert not [
+            c for c in text if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160 or c in "\u202e\u200b"
+        ]
+        assert not [row for row in text.splitlines() if row.strip().startswith("::")]
+        assert format_ == "json" or "##[" not in text
+
+
+def test_clean_keeps_ordinary_text() -> None:
+    assert clean("naïve – 数 \t\n") == "naïve – 数 \t\n"
+    assert line("a\n\tb") == "a  b"
+    assert defuse("a::b\n::c") == "a::b\n: :c"
