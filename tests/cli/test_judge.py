@@ -1,0 +1,240 @@
+"""The verdict rules and the exit status, as tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from specs.contract import Clause, Contract, Launch
+from specs.location import Span
+from specs.policy import GATES, PROPERTIES, REQUIRED_PROPERTIES, Policy, default_policy
+from specs.results import (
+    FileResult,
+    Finding,
+    GateResult,
+    KernelResult,
+    Outcome,
+    PropertyResult,
+    Reason,
+    Severity,
+    Verdict,
+)
+from verifier.judge import Case, Judgement, exit_status, file_status, findings_of, headline, judge
+
+SPAN = Span("k.cu", 3)
+LAUNCH = Launch("k", (), ("1", "1", "1"), ("1", "1", "1"), "0", SPAN)
+CONTRACT = Contract("k", (), LAUNCH, (), (), (), (), "lifted")
+CASE = Case(default_policy(), ("k",), (CONTRACT,), ("static", "prove", "sanitize"))
+
+
+def kernel(**verdicts: Verdict) -> KernelResult:
+    given = {k.replace("_", "-"): v for k, v in verdicts.items()}
+    properties = tuple(PropertyResult(p, given.get(p, Verdict.PROVED), span=SPAN) for p in PROPERTIES)
+    return KernelResult("k", (), CONTRACT, properties)
+
+
+def gates(prove: GateResult | None = None, **outcomes: Outcome) -> tuple[GateResult, ...]:
+    results = {g: GateResult(g, Outcome.PASS) for g in ("static", "sanitize")}
+    results["prove"] = prove or GateResult("prove", Outcome.PASS, kernels=(kernel(),))
+    results |= {g: GateResult(g, o) for g, o in outcomes.items()}
+    return tuple(results[g] for g in GATES if g in results)
+
+
+def proved(**verdicts: Verdict) -> tuple[GateResult, ...]:
+    open_ = any(v not in (Verdict.PROVED, Verdict.NOT_APPLICABLE) for v in verdicts.values())
+    outcome = Outcome.INCONCLUSIVE if open_ else Outcome.PASS
+    return gates(GateResult("prove", outcome, kernels=(kernel(**verdicts),)))
+
+
+def test_pass_needs_everything() -> None:
+    judgement = judge(gates(), CASE)
+    assert judgement.outcome is Outcome.PASS and judgement.reasons == ()
+    assert "numerics not checked (no --reference)" in judgement.not_checked
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+@pytest.mark.parametrize("id_", REQUIRED_PROPERTIES)
+def test_only_proved_and_not_applicable_are_green(id_: str, verdict: Verdict) -> None:
+    judgement = judge(proved(**{id_.replace("-", "_"): verdict}), CASE)
+    green = verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE)
+    assert (judgement.outcome is Outcome.PASS) is green
+    assert green or any(id_ in reason for reason in judgement.reasons)
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+@pytest.mark.parametrize("gate", ["static", "prove", "sanitize"])
+def test_a_required_gate_that_is_not_pass_is_never_green(gate: str, outcome: Outcome) -> None:
+    changed = tuple(replace(g, outcome=outcome) if g.gate == gate else g for g in gates())
+    expected = {
+        Outcome.PASS: Outcome.PASS,
+        Outcome.FAIL: Outcome.FAIL,
+        Outcome.ERROR: Outcome.ERROR,
+    }.get(outcome, Outcome.INCONCLUSIVE)
+    assert judge(changed, CASE).outcome is expected
+
+
+@pytest.mark.parametrize("missing", ["static", "prove", "sanitize"])
+def test_a_required_gate_that_is_absent_is_never_green(missing: str) -> None:
+    judgement = judge(tuple(g for g in gates() if g.gate != missing), CASE)
+    assert judgement.outcome is Outcome.INCONCLUSIVE
+    assert any(f"required gate {missing} did not run" in r for r in judgement.reasons)
+
+
+def test_no_gate_at_all_is_never_green() -> None:
+    assert judge((), CASE).outcome is Outcome.INCONCLUSIVE
+
+
+def test_fuzz_is_required_once_there_is_a_reference() -> None:
+    case = replace(CASE, required=GATES)
+    assert judge(gates(), case).outcome is Outcome.INCONCLUSIVE
+    assert judge(gates(fuzz=Outcome.PASS), case).outcome is Outcome.PASS
+    assert judge(gates(fuzz=Outcome.FAIL), case).outcome is Outcome.FAIL
+
+
+def test_an_optional_gate_that_refutes_fails_the_file() -> None:
+    assert judge(gates(fuzz=Outcome.FAIL), CASE).outcome is Outcome.FAIL
+
+
+def test_an_error_finding_of_a_gate_that_claims_pass_fails() -> None:
+    finding = Finding("bounds-global", Severity.ERROR, SPAN, "reads x[1]")
+    judgement = judge(
+        gates(GateResult("prove", Outcome.PASS, findings=(finding,), kernels=(kernel(),))), CASE
+    )
+    assert judgement.outcome is Outcome.FAIL and judgement.reasons == ("bounds-global at line 3",)
+
+
+def test_refuted_goes_before_an_internal_error() -> None:
+    changed = gates(static=Outcome.ERROR, sanitize=Outcome.FAIL)
+    assert judge(changed, CASE).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"kernels": ()}, "vacuous"),
+        ({"kernels": ("k", "other")}, "kernel other is never launched"),
+        ({"contracts": ()}, "kernel k is never launched"),
+        ({"contracts": (CONTRACT, CONTRACT)}, "no verdict on 1 of its launches"),
+        ({"contracts": (replace(CONTRACT, origin="drafted"),)}, "review the drafted contract"),
+        (
+            {"contracts": (replace(CONTRACT, requires=(Clause("n <= 1", "stated", SPAN, accepted=False),)),)},
+            "contract not accepted: n <= 1",
+        ),
+        (
+            {
+                "contracts": (
+                    replace(CONTRACT, no_alias=(Clause("disjoint(x, y)", "stated", accepted=False),)),
+                )
+            },
+            "contract not accepted: disjoint(x, y)",
+        ),
+        (
+            {
+                "contracts": (
+                    replace(CONTRACT, requires=(Clause("n == m", "assumed", fix="TORCH_CHECK(n == m);"),)),
+                )
+            },
+            "nothing checks n == m; add TORCH_CHECK(n == m);",
+        ),
+        ({"doubts": ("k.cu:1: cannot find my.h",)}, "cannot find my.h"),
+    ],
+)
+def test_incomplete_input_is_inconclusive(change: dict[str, object], reason: str) -> None:
+    judgement = judge(gates(), replace(CASE, **change))  # type: ignore[arg-type]
+    assert judgement.outcome is Outcome.INCONCLUSIVE
+    assert any(reason in r for r in judgement.reasons), judgement.reasons
+
+
+def test_a_property_without_a_verdict_is_unknown() -> None:
+    empty = KernelResult("k", (), CONTRACT, ())
+    judgement = judge(gates(GateResult("prove", Outcome.PASS, kernels=(empty,))), CASE)
+    assert judgement.outcome is Outcome.INCONCLUSIVE
+    assert len(judgement.reasons) == len(REQUIRED_PROPERTIES)
+
+
+def test_strict_fails_what_the_host_does_not_check() -> None:
+    assumption = Clause("contiguous(x)", "assumed")
+    prove = GateResult("prove", Outcome.PASS, kernels=(kernel(),), assumptions=(assumption,))
+    strict = replace(CASE, policy=Policy(name="strict", strict=True))
+    assert judge(gates(prove), CASE).outcome is Outcome.PASS
+    assert judge(gates(prove), strict).outcome is Outcome.FAIL
+    warning = Finding("host-check", Severity.WARNING, SPAN, "empty tensor")
+    edge = gates(GateResult("prove", Outcome.PASS, findings=(warning,), kernels=(kernel(),)))
+    assert judge(edge, CASE).outcome is Outcome.PASS
+    assert judge(edge, strict).outcome is Outcome.FAIL
+
+
+def test_what_is_not_required_and_not_proved_is_named() -> None:
+    judgement = judge(proved(termination=Verdict.UNKNOWN), CASE)
+    assert "termination not required and not proved" in judgement.not_checked
+
+
+def test_reason_of_an_unknown_stands_in_the_headline() -> None:
+    unknown = PropertyResult("overflow", Verdict.UNKNOWN, Reason.BUDGET, "row * K", span=SPAN)
+    prove = replace(kernel(), properties=(unknown, *[p for p in kernel().properties if p.id != "overflow"]))
+    results = gates(GateResult("prove", Outcome.INCONCLUSIVE, kernels=(prove,)))
+    judgement = judge(results, CASE)
+    assert (
+        headline(judgement, results, CASE.policy)
+        == "not decided: k: overflow unknown (line 3), budget: row * K"
+    )
+
+
+def test_headline_names_the_safe_size() -> None:
+    frontier = KernelResult("k", (), CONTRACT, (PropertyResult("overflow", Verdict.PROVED, frontier=46340),))
+    results = (GateResult("prove", Outcome.PASS, kernels=(frontier,)),)
+    text = headline(Judgement(Outcome.PASS, (), ()), results, CASE.policy)
+    assert text == "safe for every allowed launch up to 46,340 elements a buffer"
+
+
+def file(verdict: Outcome, bad_input: bool = False) -> FileResult:
+    return FileResult("k.cu", "", verdict, 0.0, (), bad_input=bad_input)
+
+
+STATUS = {
+    0: file(Outcome.PASS),
+    1: file(Outcome.FAIL),
+    2: file(Outcome.ERROR, bad_input=True),
+    3: file(Outcome.INCONCLUSIVE),
+    4: file(Outcome.ERROR),
+}
+
+
+@pytest.mark.parametrize("status", STATUS)
+def test_status_of_one_file(status: int) -> None:
+    assert exit_status([STATUS[status]]) == file_status(STATUS[status]) == status
+
+
+@pytest.mark.parametrize(
+    "statuses, expected",
+    [
+        ((), 2),
+        ((0, 0), 0),
+        ((0, 3), 3),
+        ((3, 2), 2),
+        ((2, 4), 4),
+        ((4, 1), 1),
+        ((0, 3, 2, 4, 1), 1),
+        ((0, 3, 2, 4), 4),
+        ((0, 3, 2), 2),
+    ],
+)
+def test_status_of_several_files(statuses: tuple[int, ...], expected: int) -> None:
+    assert exit_status(STATUS[s] for s in statuses) == expected
+    assert exit_status(STATUS[s] for s in reversed(statuses)) == expected
+
+
+def test_what_did_not_run_is_not_green() -> None:
+    assert file_status(file(Outcome.NOT_RUN)) == 3
+    assert file_status(file(Outcome.NOT_RUN, bad_input=True)) == 2
+
+
+def test_one_finding_a_fault_worst_first() -> None:
+    note = Finding("lint", Severity.NOTE, SPAN, "note")
+    again = Finding("overflow", Severity.WARNING, SPAN, "seen by the simulator")
+    error = Finding("overflow", Severity.ERROR, SPAN, "proved")
+    found = findings_of(
+        [GateResult("prove", findings=(note, error)), GateResult("sanitize", findings=(again,))]
+    )
+    assert found == (error, note)
