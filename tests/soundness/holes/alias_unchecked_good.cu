@@ -1,0 +1,18 @@
+// The output is allocated here.
+#include <torch/extension.h>
+
+__global__ void blur(const float* x, float* y, int64_t n) {
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n - 1) {
+        y[i] = 0.5f * (x[i - 1] + x[i + 1]);
+    }
+}
+
+torch::Tensor run(torch::Tensor x) {
+    auto y = torch::zeros_like(x);
+    TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.scalar_type() == torch::kFloat32, "x");
+    TORCH_CHECK(y.is_cuda() && y.is_contiguous() && y.scalar_type() == torch::kFloat32, "y");
+    TORCH_CHECK(x.numel() == y.numel() && x.numel() > 0 && x.numel() <= (1LL << 30), "size");
+    blur<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());
+    return y;
+}

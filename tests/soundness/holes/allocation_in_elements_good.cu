@@ -1,0 +1,15 @@
+// cudaMalloc counts bytes: n * sizeof(float) hold n floats.
+#include <cuda_runtime.h>
+
+__global__ void fill(float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 1.0f;
+}
+
+int main() {
+    const int n = 1000;
+    float* y;
+    cudaMalloc(&y, n * sizeof(float));
+    fill<<<(n + 127) / 128, 128>>>(y, n);
+    return cudaDeviceSynchronize();
+}

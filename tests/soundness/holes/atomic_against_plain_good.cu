@@ -1,0 +1,20 @@
+// All accesses of the counter are atomic.
+#include <cuda_runtime.h>
+
+__global__ void count(const float* x, int* total, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] > 0.0f) atomicAdd(&total[0], 1);
+    if (i == 0) total[1] = atomicAdd(&total[0], 0);
+}
+
+int main() {
+    const int n = 1000;
+    float* x;
+    int* total;
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMalloc(&total, 2 * sizeof(int));
+    cudaMemset(x, 0, n * sizeof(float));
+    cudaMemset(total, 0, 2 * sizeof(int));
+    count<<<(n + 127) / 128, 128>>>(x, total, n);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,27 @@
+// A thread leaves the loop together with all others of its block.
+#include <cuda_runtime.h>
+
+__global__ void search(const float* x, float* y, int rounds) {
+    __shared__ float scratch[64];
+    int t = threadIdx.x;
+    float sum = 0.0f;
+    for (int k = 0; k < rounds; ++k) {
+        float v = x[(size_t)k * 64 + t];
+        if (k == 7) break;
+        scratch[t] = v;
+        __syncthreads();
+        sum += scratch[63 - t];
+        __syncthreads();
+    }
+    y[t] = sum;
+}
+
+int main() {
+    const int rounds = 20;
+    float *x, *y;
+    cudaMalloc(&x, (size_t)rounds * 64 * sizeof(float));
+    cudaMalloc(&y, 64 * sizeof(float));
+    cudaMemset(x, 0, (size_t)rounds * 64 * sizeof(float));
+    search<<<1, 64>>>(x, y, rounds);
+    return cudaDeviceSynchronize();
+}

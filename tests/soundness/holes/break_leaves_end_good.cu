@@ -1,0 +1,25 @@
+// A search loop that finds nothing ends with the index one past the end, which is checked.
+#include <cuda_runtime.h>
+
+__global__ void first_zero(const int* x, int* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int local[8];
+    for (int k = 0; k < 8; ++k) local[k] = x[8 * (size_t)i + k];
+    int j = 0;
+    for (; j < 8; ++j) {
+        if (local[j] == 0) break;
+    }
+    if (j < 8) local[j] = 1;
+    y[i] = local[0] + local[7];
+}
+
+int main() {
+    const int n = 1000;
+    int *x, *y;
+    cudaMalloc(&x, 8 * (size_t)n * sizeof(int));
+    cudaMalloc(&y, n * sizeof(int));
+    cudaMemset(x, 0, 8 * (size_t)n * sizeof(int));
+    first_zero<<<(n + 127) / 128, 128>>>(x, y, n);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,28 @@
+// A barrier under a condition read from shared memory: one cell, ordered by a barrier.
+#include <cuda_runtime.h>
+
+__global__ void maybe_reverse(const float* x, float* y) {
+    __shared__ float flag[64];
+    __shared__ float tile[64];
+    int t = threadIdx.x;
+    int i = blockIdx.x * 64 + t;
+    flag[t] = x[i];
+    __syncthreads();
+    float v = x[i];
+    if (flag[0] > 0.0f) {
+        tile[t] = v;
+        __syncthreads();
+        v = tile[63 - t];
+    }
+    y[i] = v;
+}
+
+int main() {
+    const int blocks = 100;
+    float *x, *y;
+    cudaMalloc(&x, blocks * 64 * sizeof(float));
+    cudaMalloc(&y, blocks * 64 * sizeof(float));
+    cudaMemset(x, 0, blocks * 64 * sizeof(float));
+    maybe_reverse<<<blocks, 64>>>(x, y);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,23 @@
+// The loop bound is read from memory that thread 0 changes meanwhile.
+#include <cuda_runtime.h>
+
+__global__ void countdown(int* left, int* y) {
+    int t = threadIdx.x;
+    int rounds = 0;
+    while (left[blockIdx.x] > rounds) {  //! refuted: race-global
+        ++rounds;
+        __syncthreads();
+        if (t == 0) left[blockIdx.x] = rounds;
+    }
+    y[blockIdx.x * 64 + t] = rounds;
+}
+
+int main() {
+    const int blocks = 100;
+    int *left, *y;
+    cudaMalloc(&left, blocks * sizeof(int));
+    cudaMalloc(&y, blocks * 64 * sizeof(int));
+    cudaMemset(left, 0, blocks * sizeof(int));
+    countdown<<<blocks, 64>>>(left, y);
+    return cudaDeviceSynchronize();
+}

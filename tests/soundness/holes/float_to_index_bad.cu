@@ -1,0 +1,22 @@
+// A float becomes an index as it is: NaN, infinity and large values have no int.
+#include <cuda_runtime.h>
+
+__global__ void lookup(const float* x, const float* table, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i] * 63.0f;
+    int k = (int)v;  //! refuted: arithmetic
+    y[i] = table[k & 63];
+}
+
+int main() {
+    const int n = 1000;
+    float *x, *table, *y;
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMalloc(&table, 64 * sizeof(float));
+    cudaMalloc(&y, n * sizeof(float));
+    cudaMemset(x, 0, n * sizeof(float));
+    cudaMemset(table, 0, 64 * sizeof(float));
+    lookup<<<(n + 127) / 128, 128>>>(x, table, y, n);
+    return cudaDeviceSynchronize();
+}

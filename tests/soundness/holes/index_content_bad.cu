@@ -1,0 +1,23 @@
+// An index read from memory is used as it is.
+#include <cuda_runtime.h>
+
+__global__ void gather(const float* table, const int* index, float* out, int rows, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int j = index[i];
+    out[i] = table[j];  //! refuted: bounds-global
+}
+
+int main() {
+    const int rows = 500;
+    const int n = 1000;
+    float *table, *out;
+    int* index;
+    cudaMalloc(&table, rows * sizeof(float));
+    cudaMalloc(&out, n * sizeof(float));
+    cudaMalloc(&index, n * sizeof(int));
+    cudaMemset(table, 0, rows * sizeof(float));
+    cudaMemset(index, 0, n * sizeof(int));
+    gather<<<(n + 127) / 128, 128>>>(table, index, out, rows, n);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,22 @@
+// A helper changes the index through a pointer; the guard comes after it.
+#include <cuda_runtime.h>
+
+__device__ void skip_header(int* index) { *index += 4; }
+
+__global__ void payload(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int j = i;
+    skip_header(&j);
+    if (j >= n) return;
+    y[i] = x[j];
+}
+
+int main() {
+    const int n = 1000;
+    float *x, *y;
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMalloc(&y, n * sizeof(float));
+    cudaMemset(x, 0, n * sizeof(float));
+    payload<<<(n + 127) / 128, 128>>>(x, y, n);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,23 @@
+// Two pointers into one shared array, with a barrier between write and read.
+#include <cuda_runtime.h>
+
+__global__ void shift(const float* x, float* y) {
+    __shared__ float cell[129];
+    int t = threadIdx.x;
+    float* here = cell;
+    float* next = cell + 1;
+    if (t == 0) cell[128] = 0.0f;
+    here[t] = x[blockIdx.x * 128 + t];
+    __syncthreads();
+    y[blockIdx.x * 128 + t] = next[t];
+}
+
+int main() {
+    const int blocks = 100;
+    float *x, *y;
+    cudaMalloc(&x, blocks * 128 * sizeof(float));
+    cudaMalloc(&y, blocks * 128 * sizeof(float));
+    cudaMemset(x, 0, blocks * 128 * sizeof(float));
+    shift<<<blocks, 128>>>(x, y);
+    return cudaDeviceSynchronize();
+}

@@ -1,0 +1,19 @@
+// The guard adds instead of subtracting.
+#include <cuda_runtime.h>
+
+__global__ void shift(const float* x, float* y, unsigned n) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i + 3 < n) {
+        y[i] = x[i + 3];
+    }
+}
+
+int main() {
+    const int n = 1000;
+    float *x, *y;
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMalloc(&y, n * sizeof(float));
+    cudaMemset(x, 0, n * sizeof(float));
+    shift<<<(n + 127) / 128, 128>>>(x, y, n);
+    return cudaDeviceSynchronize();
+}
