@@ -39,7 +39,7 @@ class AnthropicClient:
         try:
             self._sdk = anthropic.Anthropic(base_url=base_url, max_retries=max_retries, timeout=timeout)
         except (anthropic.AnthropicError, ValueError, TypeError, OSError) as error:
-            raise ModelError(f"the API client cannot be set up: {error}", fault="usage") from error
+            raise ModelError(f"{NO_KEY}; the SDK says: {error}", fault="usage") from error
         found = (getattr(self._sdk, name, None) for name in ("api_key", "auth_token", "credentials"))
         if not any(found):
             raise ModelError(NO_KEY, fault="usage")

@@ -35,7 +35,14 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _DIRECTIVE = re.compile(r"^\s*(?:\#|%:)\s*(?P<name>\w*)(?P<rest>.*)$")
-_PRAGMA = re.compile(r"\s*(unroll|once|nounroll)\b[\s\w()]{0,40}$")
+_PRAGMA = re.compile(r"\s*(once|nounroll|unroll\s*\(?\s*\w{0,40}\s*\)?)\s*$")
+_WORDS = re.compile(r"[^\W\d]\w*(?:\s+[^\W\d]\w*){3,}")
+_DECLARING = """
+static inline const constexpr extern volatile register unsigned signed long short int char float double void bool auto
+typedef typename template class struct enum union using namespace public private protected virtual explicit define
+__global__ __device__ __host__ __shared__ __constant__ __restrict__ __restrict __forceinline__ __noinline__ __inline__
+"""
+_SPECIFIERS = frozenset(_DECLARING.split())
 _ONE_WORD = re.compile(r"[A-Za-z0-9_./+=:\-]{0,40}")
 _MAX_NAME = 64
 
@@ -70,7 +77,8 @@ def strip_cuda(text: str, removed: list[str] | None = None) -> str:
             case _:
                 return found if len(found) <= _MAX_NAME else "0"
 
-    return _printable(_strip_directives(_TOKEN.sub(replace, _join_splices(text)), taken))
+    code = _strip_directives(_TOKEN.sub(replace, _join_splices(text)), taken)
+    return _printable(_strip_sentences(code, taken))
 
 
 def _join_splices(text: str) -> str:
@@ -121,6 +129,19 @@ def _strip_directives(text: str, removed: list[str]) -> str:
                 line = ""
         lines.append(line)
     return "\n".join(lines)
+
+
+def _strip_sentences(text: str, removed: list[str]) -> str:
+    """Prose where code is not compiled (macro bodies, dead branches): four words in a row that declare nothing."""
+
+    def replace(match: re.Match[str]) -> str:
+        if sum(word not in _SPECIFIERS for word in match.group().split()) < 4:
+            return match.group()
+        removed.append(match.group())
+        return "/**/" + "\n" * match.group().count("\n")
+
+    parts = re.split(r"(^[ \t]*(?:\#|%:).*$)", text, flags=re.MULTILINE)
+    return "".join(_WORDS.sub(replace, part) for part in parts)
 
 
 def plain_name(name: str) -> str:
