@@ -1,4 +1,6 @@
 // An atomic of device scope.
+#include <cstdio>
+#include <vector>
 #include <cuda_runtime.h>
 
 __global__ void count(const float* x, int* total, int n) {
@@ -14,7 +16,9 @@ int main() {
     int* total;
     cudaMalloc(&x, n * sizeof(float));
     cudaMalloc(&total, sizeof(int));
-    cudaMemset(x, 0, n * sizeof(float));
+    std::vector<float> host(n);
+    if (std::fread(host.data(), sizeof(float), host.size(), stdin) != host.size()) return 1;
+    cudaMemcpy(x, host.data(), n * sizeof(float), cudaMemcpyHostToDevice);
     cudaMemset(total, 0, sizeof(int));
     count<<<(n + 127) / 128, 128>>>(x, total, n);
     return cudaDeviceSynchronize();

@@ -1,4 +1,6 @@
 // A thread leaves the loop together with all others of its block.
+#include <cstdio>
+#include <vector>
 #include <cuda_runtime.h>
 
 __global__ void search(const float* x, float* y, int rounds) {
@@ -21,7 +23,9 @@ int main() {
     float *x, *y;
     cudaMalloc(&x, (size_t)rounds * 64 * sizeof(float));
     cudaMalloc(&y, 64 * sizeof(float));
-    cudaMemset(x, 0, (size_t)rounds * 64 * sizeof(float));
+    std::vector<float> host((size_t)rounds * 64);
+    if (std::fread(host.data(), sizeof(float), host.size(), stdin) != host.size()) return 1;
+    cudaMemcpy(x, host.data(), (size_t)rounds * 64 * sizeof(float), cudaMemcpyHostToDevice);
     search<<<1, 64>>>(x, y, rounds);
     return cudaDeviceSynchronize();
 }

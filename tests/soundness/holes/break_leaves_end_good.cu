@@ -1,4 +1,6 @@
 // A search loop that finds nothing ends with the index one past the end, which is checked.
+#include <cstdio>
+#include <vector>
 #include <cuda_runtime.h>
 
 __global__ void first_zero(const int* x, int* y, int n) {
@@ -19,7 +21,9 @@ int main() {
     int *x, *y;
     cudaMalloc(&x, 8 * (size_t)n * sizeof(int));
     cudaMalloc(&y, n * sizeof(int));
-    cudaMemset(x, 0, 8 * (size_t)n * sizeof(int));
+    std::vector<int> host(8 * (size_t)n);
+    if (std::fread(host.data(), sizeof(int), host.size(), stdin) != host.size()) return 1;
+    cudaMemcpy(x, host.data(), 8 * (size_t)n * sizeof(int), cudaMemcpyHostToDevice);
     first_zero<<<(n + 127) / 128, 128>>>(x, y, n);
     return cudaDeviceSynchronize();
 }

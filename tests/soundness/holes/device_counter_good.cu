@@ -1,4 +1,6 @@
 // A __device__ counter keeps its value from launch to launch, so it is compared with the size.
+#include <cstdio>
+#include <vector>
 #include <cuda_runtime.h>
 
 __device__ unsigned used = 0;
@@ -16,7 +18,9 @@ int main() {
     float *x, *y;
     cudaMalloc(&x, n * sizeof(float));
     cudaMalloc(&y, n * sizeof(float));
-    cudaMemset(x, 0, n * sizeof(float));
+    std::vector<float> host(n);
+    if (std::fread(host.data(), sizeof(float), host.size(), stdin) != host.size()) return 1;
+    cudaMemcpy(x, host.data(), n * sizeof(float), cudaMemcpyHostToDevice);
     compact<<<(n + 127) / 128, 128>>>(x, y, n);
     compact<<<(n + 127) / 128, 128>>>(x, y, n);
     return cudaDeviceSynchronize();

@@ -1,4 +1,6 @@
 // An index read from memory is used as it is.
+#include <cstdio>
+#include <vector>
 #include <cuda_runtime.h>
 
 __global__ void gather(const float* table, const int* index, float* out, int rows, int n) {
@@ -17,7 +19,9 @@ int main() {
     cudaMalloc(&out, n * sizeof(float));
     cudaMalloc(&index, n * sizeof(int));
     cudaMemset(table, 0, rows * sizeof(float));
-    cudaMemset(index, 0, n * sizeof(int));
+    std::vector<int> host(n);
+    if (std::fread(host.data(), sizeof(int), host.size(), stdin) != host.size()) return 1;
+    cudaMemcpy(index, host.data(), n * sizeof(int), cudaMemcpyHostToDevice);
     gather<<<(n + 127) / 128, 128>>>(table, index, out, rows, n);
     return cudaDeviceSynchronize();
 }

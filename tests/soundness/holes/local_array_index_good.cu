@@ -1,4 +1,6 @@
 // A register array of 8 elements is indexed with three bits.
+#include <cstdio>
+#include <vector>
 #include <cuda_runtime.h>
 
 __global__ void histogram(const int* x, int* y, int n) {
@@ -16,7 +18,9 @@ int main() {
     int *x, *y;
     cudaMalloc(&x, n * sizeof(int));
     cudaMalloc(&y, n * sizeof(int));
-    cudaMemset(x, 0, n * sizeof(int));
+    std::vector<int> host(n);
+    if (std::fread(host.data(), sizeof(int), host.size(), stdin) != host.size()) return 1;
+    cudaMemcpy(x, host.data(), n * sizeof(int), cudaMemcpyHostToDevice);
     histogram<<<16, 64>>>(x, y, n);
     return cudaDeviceSynchronize();
 }

@@ -1,4 +1,6 @@
 // Neither v < 0 nor v >= 0 holds for a NaN, so the bin keeps its initial value.
+#include <cstdio>
+#include <vector>
 #include <cuda_runtime.h>
 
 __global__ void classify(const float* x, float* out, int n) {
@@ -16,7 +18,9 @@ int main() {
     float *x, *out;
     cudaMalloc(&x, n * sizeof(float));
     cudaMalloc(&out, (size_t)n * 2 * sizeof(float));
-    cudaMemset(x, 0, n * sizeof(float));
+    std::vector<float> host(n);
+    if (std::fread(host.data(), sizeof(float), host.size(), stdin) != host.size()) return 1;
+    cudaMemcpy(x, host.data(), n * sizeof(float), cudaMemcpyHostToDevice);
     classify<<<(n + 127) / 128, 128>>>(x, out, n);
     return cudaDeviceSynchronize();
 }

@@ -1,4 +1,6 @@
 // Many threads write the same value to one element.
+#include <cstdio>
+#include <vector>
 #include <cuda_runtime.h>
 
 __global__ void any_negative(const float* x, int* found, int n) {
@@ -12,7 +14,9 @@ int main() {
     int* found;
     cudaMalloc(&x, n * sizeof(float));
     cudaMalloc(&found, n * sizeof(int));
-    cudaMemset(x, 0, n * sizeof(float));
+    std::vector<float> host(n);
+    if (std::fread(host.data(), sizeof(float), host.size(), stdin) != host.size()) return 1;
+    cudaMemcpy(x, host.data(), n * sizeof(float), cudaMemcpyHostToDevice);
     cudaMemset(found, 0, n * sizeof(int));
     any_negative<<<(n + 127) / 128, 128>>>(x, found, n);
     return cudaDeviceSynchronize();
