@@ -15,6 +15,31 @@ from specs.location import Span
 
 
 @dataclass(frozen=True, slots=True)
+class SourceText:
+    """A text of the user's before preprocessing: the file, a header, or a source string of a Python file.
+
+    ``lines``: file line of each line of ``text``; empty when they are the same.
+    """
+
+    path: str
+    text: str
+    lines: tuple[int, ...] = ()
+
+    def line(self, number: int) -> int:
+        """The file line of line ``number`` (from 1) of ``text``."""
+        return self.lines[min(number, len(self.lines)) - 1] if self.lines else number
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """A macro that an ``#if`` names although the text does not define it. ``tool``: compilers or tools own it."""
+
+    name: str
+    span: Span
+    tool: bool
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceText:
     """``kernels``: name and place of each ``__global__`` function or template of the text, in order."""
 
@@ -50,3 +75,7 @@ class Submission:
     units: tuple[tuple[str, int, str], ...] = ()
     problems: tuple[str, ...] = ()
     """What extraction could not do (f-string source, missing include …), one line each with file and line."""
+    texts: tuple[SourceText, ...] = ()
+    """Every CUDA and C++ text of the user's that was read, headers too: what the static rules look at."""
+    conditionals: tuple[Conditional, ...] = ()
+    """Macros in conditions that neither the text nor the command line decides."""

@@ -1,0 +1,159 @@
+"""A file as people submit it -> Submission: the one device text that every reader gets, and the host text beside it.
+
+Invariant: the file is opened once; what is inside is never executed or compiled. Every error that a user can mend is a
+SourceError with a place; what could not be read for certain stands in ``problems`` and keeps the result inconclusive.
+
+Example::
+
+    submission = load(Path("saxpy.cu"), root=None, sandbox=probe())
+    submission.device.kernels        # (("saxpy", Span("saxpy.cu", 3, 17)),)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from specs.location import Span
+from verifier.isolation.sandbox import Sandbox
+from verifier.source import headers, macros
+from verifier.source.declarations import parse
+from verifier.source.device_text import Conditional, DeviceText, SourceText, Submission
+from verifier.source.errors import NoKernel, SourceError
+from verifier.source.preprocess import Expanded, Reader, decode, read_bytes
+from verifier.source.python_file import Build, Named, joined, read_builds
+from verifier.source.slice import Cut, slice_device
+
+
+def load(
+    path: Path,
+    *,
+    root: Path | None = None,
+    include_dirs: Sequence[Path] = (),
+    defines: Mapping[str, str] = {},
+    arch: str = "sm_80",
+    sandbox: Sandbox,
+    host_files: Sequence[Path] = (),
+) -> Submission:
+    """Read ``path``. Raises SourceError (bad input) or NoKernel."""
+    data = read_bytes(path)
+    raw = decode(data, path)
+    where = Span(str(path), 0)
+    if not raw.strip():
+        raise SourceError("is empty", where, "name a .cu or .py file with a kernel")
+    _check(defines, arch)
+    reader = Reader(root or path.parent, tuple(include_dirs), sandbox)
+    problems: tuple[str, ...] = ()
+    if path.suffix == ".py":
+        builds, problems = read_builds(raw, str(path))
+    else:
+        builds = (Build(cuda=(Named("file", SourceText(str(path), raw)),)),)
+    others = tuple(Named("host", SourceText(str(p), decode(read_bytes(p), p))) for p in host_files)
+    parts = [_part(build, reader, arch, defines) for build in (*builds, Build(cpp=others))]
+    device = _device(parts, builds, defines)
+    problems += tuple(dict.fromkeys(p for part in parts for p in part.problems)) + _clashes(parts)
+    conditionals = tuple({c.name: c for part in parts for c in part.conditionals}.values())
+    problems += tuple(
+        f"{c.span}: the build decides {c.name}; {_decide(c.name)}" for c in conditionals if not c.tool
+    )
+    if not device.kernels and not problems:
+        raise NoKernel("has no __global__ function", where, "name a file with a CUDA kernel")
+    host = "".join(part.host for part in parts)
+    torch = any(map(headers.is_torch, device.system_includes)) or "PYBIND11_MODULE" in host
+    return Submission(
+        path=str(path),
+        kind="python" if path.suffix == ".py" else "extension" if torch else "cu",
+        sha256=hashlib.sha256(data).hexdigest(),
+        raw=raw,
+        device=device,
+        host=host,
+        python=raw if path.suffix == ".py" else "",
+        units=tuple((u.name, u.source.line(1), u.source.text) for b in builds for u in (*b.cuda, *b.cpp)),
+        problems=problems,
+        texts=tuple(dict.fromkeys(t for part in parts for t in part.texts)),
+        conditionals=conditionals,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One compilation: its device code cut out and its host text."""
+
+    cut: Cut
+    host: str
+    system_includes: tuple[str, ...]
+    user_headers: tuple[tuple[str, str], ...]
+    texts: tuple[SourceText, ...]
+    conditionals: tuple[Conditional, ...]
+    problems: tuple[str, ...]
+
+
+def _part(build: Build, reader: Reader, arch: str, defines: Mapping[str, str]) -> _Part:
+    merged = {**build.defines, **defines}
+    expanded: list[Expanded] = []
+    cut = Cut("", (), (), {})
+    if build.cuda:
+        source = joined([n.source for n in build.cuda])
+        device = reader.preprocess(source, arch=arch, device=True, defines=merged)
+        cut = slice_device(parse(device.text, source.path))
+        by_arch = any("__CUDA_ARCH__" in text.text for text in device.texts)
+        host = reader.preprocess(source, arch=arch, device=False, defines=merged) if by_arch else device
+        expanded += [host, device] if by_arch else [device]
+    host_text = expanded[0].text if expanded else ""
+    for named in build.cpp:
+        expanded.append(reader.preprocess(named.source, arch=arch, device=False, defines=merged))
+        host_text += expanded[-1].text
+    return _Part(
+        cut,
+        host_text,
+        tuple(dict.fromkeys(i for e in expanded for i in e.system_includes)),
+        tuple(dict.fromkeys(h for e in expanded for h in e.user_headers)),
+        tuple(dict.fromkeys(t for e in expanded for t in e.texts)),
+        tuple({c.name: c for e in expanded for c in e.conditionals}.values()),
+        tuple(dict.fromkeys(p for e in expanded for p in e.problems)) + cut.problems,
+    )
+
+
+def _device(parts: Sequence[_Part], builds: Sequence[Build], defines: Mapping[str, str]) -> DeviceText:
+    text = "".join(part.cut.text for part in parts)
+    return DeviceText(
+        text=text,
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+        kernels=tuple(kernel for part in parts for kernel in part.cut.kernels),
+        system_includes=tuple(dict.fromkeys(i for part in parts for i in part.system_includes)),
+        user_headers=tuple(dict.fromkeys(h for part in parts for h in part.user_headers)),
+        defines=tuple({**{k: v for b in builds for k, v in b.defines.items()}, **defines}.items()),
+        flags=tuple(dict.fromkeys(flag for build in builds for flag in build.flags)),
+    )
+
+
+def _clashes(parts: Sequence[_Part]) -> tuple[str, ...]:
+    """Names that two compilations of one file define: joined in one text they would be one program."""
+    seen: set[str] = set()
+    problems: list[str] = []
+    for part in parts:
+        names = set(part.cut.defined)
+        problems += [
+            f"{part.texts[0].path}: two load_inline calls define the {name}; put them into separate files"
+            for name in sorted(names & seen)
+        ]
+        seen |= names
+    return tuple(problems)
+
+
+def _decide(name: str) -> str:
+    return f"pass -D {name}=VALUE, or -D {name}={macros.UNDEFINED}"
+
+
+def _check(defines: Mapping[str, str], arch: str) -> None:
+    where = Span("command line", 0)
+    for name, value in defines.items():
+        if not re.fullmatch(r"[A-Za-z_]\w*", name) or "\n" in value:
+            raise SourceError(f"-D {name}={value} is not a macro definition", where, "write -D NAME=VALUE")
+    try:
+        macros.arch_number(arch)
+    except ValueError as error:
+        raise SourceError(str(error), where, "write for example sm_80") from None

@@ -1,0 +1,372 @@
+"""The CUDA and C++ source strings of a Python file that calls ``load_inline``, read with ``ast`` alone.
+
+Invariant: the file is never executed. A source is read only if it is certain: constants, names that are bound once to
+such, concatenations, lists, f-strings of constants. Anything else is a problem line. Each line of a source knows its
+line in the Python file.
+
+Example::
+
+    builds, problems = read_builds('src = "…"\\nm = load_inline(name="m", cpp_sources="", cuda_sources=src)', "op.py")
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from specs.location import Span
+from verifier.source import macros
+from verifier.source.device_text import SourceText
+from verifier.source.errors import SourceError
+
+Lines = list[tuple[str, int]]
+"""The lines of a string value, each with its line in the Python file."""
+_POSITIONAL = ("name", "cpp_sources", "cuda_sources", "functions", "extra_cflags", "extra_cuda_cflags")
+_HARMLESS = re.compile(
+    r"-O[0-3s]|-O|-g|-G|-w|-W.*|-lineinfo|--generate-line-info|-Xptxas.*|--ptxas-options.*|-Xcompiler.*|-std=c\+\+(14|17|20)"
+    r"|--?expt-relaxed-constexpr|--?expt-extended-lambda|--?extended-lambda|-v|--verbose|-fPIC|-t=?\d*|--threads.*|-lcu.*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A source string and the name it has in the Python file."""
+
+    name: str
+    source: SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One ``load_inline`` call (or one plain file): what is compiled together."""
+
+    cuda: tuple[Named, ...] = ()
+    cpp: tuple[Named, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+
+
+class _Unclear(Exception):
+    """An expression whose value is not certain."""
+
+    def __init__(self, node: ast.AST, why: str) -> None:
+        self.line, self.why = getattr(node, "lineno", 0), why
+        super().__init__(why)
+
+
+def joined(sources: Sequence[SourceText]) -> SourceText:
+    """Several sources as the one file that PyTorch makes of them."""
+    if len(sources) == 1:
+        return sources[0]
+    lines = [s.line(n) for s in sources for n in range(1, s.text.count("\n") + 2)]
+    return SourceText(sources[0].path, "\n".join(s.text for s in sources), tuple(lines))
+
+
+def read_builds(text: str, path: str) -> tuple[tuple[Build, ...], tuple[str, ...]]:
+    """Every ``load_inline`` call of the file, in order, and what could not be read. Raises SourceError."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise SourceError(
+            f"is not Python: {error.msg}", Span(path, error.lineno or 0), "fix the line"
+        ) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SourceError(
+            f"cannot be parsed as Python: {error}", Span(path, 0), "simplify the file"
+        ) from None
+    builds: list[Build] = []
+    problems: list[str] = []
+    names = _aliases(tree)
+    for call, scopes in _calls(tree, names):
+        try:
+            builds.append(_build(call, _Constants(text, path, scopes)))
+        except _Unclear as unclear:
+            problems.append(f"{Span(path, unclear.line)}: {unclear.why}")
+        except RecursionError:
+            problems.append(f"{Span(path, call.lineno)}: the source expression is nested too deeply")
+    if not builds and not problems and "__global__" in text:
+        problems.append(f"{path}: holds CUDA code that no load_inline call with literal sources compiles")
+    return tuple(builds), tuple(problems)
+
+
+def _aliases(tree: ast.Module) -> set[str]:
+    names = {"load_inline"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names.update(a.asname for a in node.names if a.name == "load_inline" and a.asname)
+    return names
+
+
+_Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+
+
+def _calls(tree: ast.Module, names: set[str]) -> Iterator[tuple[ast.Call, tuple[_Scope, ...]]]:
+    """Each call with the scopes around it, innermost last, in the order of the text."""
+    stack: list[tuple[ast.AST, tuple[_Scope, ...]]] = [(tree, ())]
+    while stack:
+        node, scopes = stack.pop()
+        if isinstance(node, ast.Call):
+            called = node.func
+            name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+            if name in names:
+                yield node, scopes
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            scopes = (*scopes, node)
+        stack += [(child, scopes) for child in reversed(list(ast.iter_child_nodes(node)))]
+
+
+def _build(call: ast.Call, constants: _Constants) -> Build:
+    given: dict[str, ast.expr] = {}
+    for name, value in zip(_POSITIONAL, call.args, strict=False):
+        given[name] = value
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise _Unclear(call, "load_inline(**…) is not read; write the arguments out")
+        given[keyword.arg] = keyword.value
+    if any(isinstance(a, ast.Starred) for a in call.args):
+        raise _Unclear(call, "load_inline(*…) is not read; write the arguments out")
+    flags: list[str] = []
+    for option in ("extra_cflags", "extra_cuda_cflags"):
+        if option in given:
+            flags += ["\n".join(t for t, _ in lines) for _, lines in constants.strings(given[option])]
+    defines = dict(macros.PYTORCH_DEFINES)
+    kept: list[str] = []
+    for flag in flags:
+        if found := re.fullmatch(r"-D\s*([A-Za-z_]\w*)(?:=(.*))?", flag):
+            defines[found[1]] = found[2] if found[2] is not None else "1"
+        elif found := re.fullmatch(r"-U\s*([A-Za-z_]\w*)", flag):
+            defines[found[1]] = macros.UNDEFINED
+        elif not _HARMLESS.fullmatch(flag):
+            kept.append(flag)
+    return Build(
+        constants.sources(given.get("cuda_sources")),
+        constants.sources(given.get("cpp_sources")),
+        defines,
+        tuple(dict.fromkeys(kept)),
+    )
+
+
+@dataclass(slots=True)
+class _Constants:
+    """Evaluates string expressions as seen from inside ``scopes``."""
+
+    text: str
+    path: str
+    scopes: tuple[_Scope, ...]
+    depth: int = 0
+
+    def sources(self, node: ast.expr | None) -> tuple[Named, ...]:
+        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+            return ()
+        return tuple(
+            Named(name, SourceText(self.path, "\n".join(t for t, _ in lines), tuple(n for _, n in lines)))
+            for name, lines in self.strings(node)
+        )
+
+    def strings(self, node: ast.expr) -> list[tuple[str, Lines]]:
+        """A string, or a list of strings, each with a name."""
+        match node:
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return [pair for item in items for pair in self.strings(item)]
+            case ast.BinOp(left=left, op=ast.Add(), right=right) if self._is_list(left):
+                return self.strings(left) + self.strings(right)
+            case ast.Name(id=name):
+                bound, scopes = self._lookup(node)
+                found = _Constants(self.text, self.path, scopes, self.depth + 1).strings(bound)
+                return [(name, lines) for _, lines in found]
+            case ast.Constant(value=None):
+                return []
+            case _:
+                return [("literal", self.lines(node))]
+
+    def _is_list(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name):
+            return isinstance(self._lookup(node)[0], ast.List | ast.Tuple)
+        return isinstance(node, ast.List | ast.Tuple) or (
+            isinstance(node, ast.BinOp) and self._is_list(node.left)
+        )
+
+    def lines(self, node: ast.expr) -> Lines:
+        """The value of a string expression. Raises _Unclear."""
+        match node:
+            case ast.Constant(value=str(value)):
+                return self._literal(node, value)
+            case ast.JoinedStr():
+                return self._formatted(node)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return _concatenated(self.lines(left), self.lines(right))
+            case ast.Name():
+                bound, scopes = self._lookup(node)
+                return _Constants(self.text, self.path, scopes, self.depth + 1).lines(bound)
+            case _:
+                raise _Unclear(
+                    node, "this source is not a constant string; write it as a literal or its concatenation"
+                )
+
+    def _literal(self, node: ast.expr, value: str) -> Lines:
+        segment = ast.get_source_segment(self.text, node) or ""
+        lines: Lines = [("", node.lineno)]
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(f"(\n{segment}\n)").readline):
+                if token.type == tokenize.STRING:
+                    lines = _concatenated(lines, _decoded(token.string, node.lineno + token.start[0] - 2))
+        except (tokenize.TokenError, SyntaxError, ValueError):
+            lines = []
+        if "\n".join(t for t, _ in lines) != value:
+            raise _Unclear(node, "this string literal cannot be mapped to lines")
+        return lines
+
+    def _formatted(self, node: ast.JoinedStr) -> Lines:
+        value = "".join(self._piece(part) for part in node.values)
+        parts = value.split("\n")
+        straight = len(parts) == (node.end_lineno or node.lineno) - node.lineno + 1
+        return [(part, node.lineno + (number if straight else 0)) for number, part in enumerate(parts)]
+
+    def _piece(self, node: ast.expr) -> str:
+        match node:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.FormattedValue(value=inner, conversion=-1, format_spec=None):
+                value = self._scalar(inner)
+                return value if isinstance(value, str) else str(value)
+            case _:
+                raise _Unclear(node, "this f-string has a part that is not a plain constant")
+
+    def _scalar(self, node: ast.expr) -> str | int | float:
+        match node:
+            case ast.Constant(value=bool() | int() | float() | str() as value):
+                return value
+            case ast.Name():
+                bound, scopes = self._lookup(node)
+                return _Constants(self.text, self.path, scopes, self.depth + 1)._scalar(bound)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                value = self._scalar(operand)
+                if isinstance(value, int | float):
+                    return -value
+            case ast.BinOp(
+                left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as op, right=right
+            ):
+                a, b = self._scalar(left), self._scalar(right)
+                if isinstance(a, int) and isinstance(b, int) and abs(a) < 1 << 64 and abs(b) < 1 << 64:
+                    return _arithmetic(node, op, a, b)
+            case ast.BinOp() | ast.JoinedStr():
+                return "\n".join(t for t, _ in self.lines(node))
+        raise _Unclear(node, "this f-string has a part that is not a plain constant")
+
+    def _lookup(self, name: ast.Name) -> tuple[ast.expr, tuple[_Scope, ...]]:
+        """The one expression that ``name`` is bound to, and the scopes to read it in."""
+        if self.depth > 50:
+            raise _Unclear(name, f"{name.id} is defined by itself")
+        for number in range(len(self.scopes) - 1, -1, -1):
+            scope = self.scopes[number]
+            if isinstance(scope, ast.ClassDef) and number != len(self.scopes) - 1:
+                continue
+            bindings = list(_bindings(scope, name.id))
+            if not bindings:
+                continue
+            last = number == len(self.scopes) - 1
+            before = [b for b in bindings if last and b is not None and b.lineno < name.lineno]
+            straight = all(b is not None and b in _body(scope) for b in bindings)
+            chosen = before[-1] if straight and before else bindings[0] if len(bindings) == 1 else None
+            if not isinstance(chosen, ast.Assign | ast.AnnAssign) or chosen.value is None:
+                raise _Unclear(name, f"{name.id} is not bound to one constant string")
+            return chosen.value, self.scopes[: number + 1]
+        raise _Unclear(name, f"{name.id} is not defined in this file")
+
+
+def _arithmetic(node: ast.expr, op: ast.operator, a: int, b: int) -> int:
+    match op:
+        case ast.Add():
+            return a + b
+        case ast.Sub():
+            return a - b
+        case ast.Mult():
+            return a * b
+        case _:
+            if b == 0:
+                raise _Unclear(node, "this f-string divides by zero")
+            return a // b
+
+
+def _body(scope: _Scope) -> Sequence[ast.stmt]:
+    return () if isinstance(scope, ast.Lambda) else scope.body
+
+
+def _bindings(scope: _Scope, name: str) -> Iterator[ast.Assign | ast.AnnAssign | None]:
+    """Each binding of ``name`` in ``scope`` itself: its plain assignment, or None for any other kind."""
+    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        arguments = scope.args
+        every = [
+            *arguments.posonlyargs,
+            *arguments.args,
+            *arguments.kwonlyargs,
+            arguments.vararg,
+            arguments.kwarg,
+        ]
+        if any(a is not None and a.arg == name for a in every):
+            yield None
+    stack: list[ast.AST] = list(reversed(_body(scope)))
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Assign(targets=[ast.Name(id=bound)]) | ast.AnnAssign(target=ast.Name(id=bound)) if (
+                bound == name
+            ):
+                yield node
+                continue
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                if node.name == name or any(
+                    isinstance(n, ast.Global) and name in n.names for n in ast.walk(node)
+                ):
+                    yield None
+                continue
+            case ast.Lambda():
+                continue
+            case ast.Name(id=bound, ctx=ast.Store() | ast.Del()) if bound == name:
+                yield None
+            case ast.alias() if (node.asname or node.name.split(".")[0]) == name:
+                yield None
+        stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _concatenated(left: Lines, right: Lines) -> Lines:
+    (last, number), (first, other) = left[-1], right[0]
+    return [*left[:-1], (last + first, number if last else other), *right[1:]]
+
+
+_PIECE = re.compile(
+    r"(?P<splice>\\\n)|(?P<newline>\n)|(?P<escape>\\(?:N\{[^}]*\}|U[0-9a-fA-F]{8}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}"
+    r"|[0-7]{1,3}|.))|(?P<plain>[^\\\n]+)|(?P<other>\\)"
+)
+_RAW_PIECE = re.compile(r"(?P<newline>\n)|(?P<plain>[^\n]+)")
+
+
+def _decoded(token: str, line: int) -> Lines:
+    """The value of one string token that begins on ``line``, line by line. Raises ValueError."""
+    quote = re.match(r"([A-Za-z]*)(\'\'\'|\"\"\"|'|\")", token)
+    if quote is None or set(quote[1].lower()) - set("ru"):
+        raise ValueError("not a plain string literal")
+    raw = "r" in quote[1].lower()
+    result: Lines = [("", line)]
+    for piece in (_RAW_PIECE if raw else _PIECE).finditer(token[quote.end() : -len(quote[2])]):
+        text = piece.group()
+        match piece.lastgroup:
+            case "newline":
+                line += 1
+                result.append(("", line))
+                continue
+            case "splice":
+                line += 1
+                if not result[-1][0]:
+                    result[-1] = ("", line)
+                continue
+            case "escape":
+                text = str(ast.literal_eval(f"'{text}'"))
+        first, *rest = text.split("\n")
+        result[-1] = (result[-1][0] + first, result[-1][1])
+        result += [(part, line) for part in rest]
+    return result
