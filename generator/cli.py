@@ -32,7 +32,7 @@ app = typer.Typer(
     help="Let a model write a CUDA kernel and keep it only if every gate passes.",
 )
 
-USAGE, INCONCLUSIVE, INTERNAL = 2, 3, 4
+USAGE, INCONCLUSIVE, INTERNAL, INTERRUPTED = 2, 3, 4, 130
 
 BaseUrl = Annotated[str | None, typer.Option(help="Messages API server; default: ANTHROPIC_BASE_URL.")]
 Command = Annotated[
@@ -198,7 +198,10 @@ def _go_on(folder: RunFolder, client: Client, plan: Plan, output: Path | None) -
 
     sandboxes = [e["sandbox"] for e in folder.events if e["event"] == "resumed"]
     gates = _gate_settings(folder.settings, folder.path / "problem.py", sandboxes[-1] if sandboxes else "")
-    ending = loop.run(folder, client, judge_with(gates), plan, say=_say)
+    try:
+        ending = loop.run(folder, client, judge_with(gates), plan, say=_say)
+    except KeyboardInterrupt:
+        raise _Stop(f"interrupted; go on with: generate-kernel resume {folder.path}", INTERRUPTED) from None
     _conclude(folder, ending, output)
     raise typer.Exit(ending.exit)
 
@@ -320,7 +323,11 @@ def _consent(yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise _Stop("nothing was sent: pass --yes to start without a terminal", USAGE)
-    if not typer.confirm("Start?", err=True):
+    try:
+        agreed = typer.confirm("Start?", err=True)
+    except typer.Abort:
+        agreed = False
+    if not agreed:
         raise _Stop("nothing was sent", USAGE)
 
 

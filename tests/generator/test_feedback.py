@@ -42,7 +42,7 @@ def test_witness_thread_block_and_element_are_there(shared: Any, tmp_path: Path)
         {"thread": [232, 0, 0], "block": [63, 0, 0], "does": "reads x[64000]", "line": 15}
     ]
     assert found["witness"]["sizes"] == {"rows": 64, "cols": 1000}
-    assert feedback.headline(said) == "FAIL (bounds-global line 16)"
+    assert feedback.headline(said) == "FAIL (bounds-global line 15)"
 
 
 def test_a_message_that_quotes_a_comment_is_masked() -> None:
