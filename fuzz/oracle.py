@@ -1,0 +1,150 @@
+"""What the outputs must be, asked of another process: the reference in float64 on the CPU, and bounds of every element.
+
+``Oracle.expect(request)`` -> Expected for each output. torch is imported in the child only; the child serves requests
+over pipes until it is closed. Invariant: the parent never unpickles or executes anything of the child; a child that
+ends, is slow or answers nonsense is an :class:`OracleError`, never a match.
+
+Example::
+
+    with Oracle(sandbox) as oracle:
+        out, = oracle.expect(Question({"kind": "op", "op": "relu", "options": {}}, "f32", (Tensor("f32", (4,), raw),)))
+        out.value, out.low, out.high, out.may_be_nan
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz import pipes
+from verifier.isolation.child import Limits, python_argv
+from verifier.isolation.sandbox import Sandbox
+from verifier.isolation.service import start, stop
+
+TORCH_MISSING = (
+    "the reference needs PyTorch: pip install torch --index-url https://download.pytorch.org/whl/cpu"
+)
+
+
+class OracleError(RuntimeError):
+    """The oracle cannot answer; one line that says why. ``missing``: because torch is not installed."""
+
+    def __init__(self, message: str, *, missing: bool = False) -> None:
+        super().__init__(message)
+        self.missing = missing
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """Elements as raw bytes of a kernel dtype."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``reference`` is one of the kinds of ``fuzz.oracle_child``; ``format`` the format a kernel computes in."""
+
+    reference: dict[str, Any]
+    format: str
+    inputs: tuple[Tensor, ...]
+    names: tuple[str, ...] = ()
+    """For expressions: the name of each input in it."""
+    got: tuple[Tensor, ...] = ()
+    """For references that judge by themselves (arg-reductions): what the kernel gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """One output, flat. ``accepted``: the reference's own judgement of ``got``, where it has one."""
+
+    shape: tuple[int, ...]
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    may_be_nan: NDArray[np.bool_]
+    accepted: NDArray[np.bool_] | None = None
+
+
+class Oracle:
+    """A running oracle. ``readable``: files that a user's reference or problem needs."""
+
+    def __init__(self, sandbox: Sandbox, *, readable: Sequence[Path] = (), seconds: float = 60.0) -> None:
+        self._seconds = seconds
+        self._child = start(
+            python_argv("fuzz.oracle_child"),
+            sandbox=sandbox,
+            limits=Limits(cpu_seconds=100_000, memory_mb=0),
+            readable=readable,
+        )
+        self._ready = False
+        self.torch = ""
+        """Version of torch, once the first answer is there."""
+
+    def __enter__(self) -> Oracle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        stop(self._child)
+
+    def describe(self, reference: dict[str, Any]) -> dict[str, Any]:
+        """What the child knows of a user's function or model without inputs (parameter shapes)."""
+        return self._ask({"do": "describe", "reference": reference}, [])[0]
+
+    def expect(self, question: Question) -> tuple[Expected, ...]:
+        tensors = [*question.inputs, *question.got]
+        header, blobs = self._ask(
+            {
+                "do": "expect",
+                "reference": question.reference,
+                "format": question.format,
+                "inputs": [[t.dtype, list(t.shape)] for t in question.inputs],
+                "got": [[t.dtype, list(t.shape)] for t in question.got],
+                "names": list(question.names),
+            },
+            [t.data for t in tensors],
+        )
+        return _answers(header, blobs)
+
+    def _ask(self, header: dict[str, Any], blobs: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+        assert self._child.stdin is not None and self._child.stdout is not None
+        source = self._child.stdout.fileno()
+        try:
+            if not self._ready:
+                hello, _ = pipes.read(source, max(self._seconds, 120.0))
+                if "error" in hello:
+                    raise OracleError(TORCH_MISSING, missing=True)
+                self._ready, self.torch = True, str(hello["torch"])
+            pipes.write(self._child.stdin, header, blobs)
+            answer, data = pipes.read(source, self._seconds)
+        except pipes.PipeError as error:
+            self.close()
+            raise OracleError(f"the reference could not be evaluated: {error}") from error
+        if "error" in answer:
+            raise OracleError(str(answer["error"]))
+        return answer, data
+
+
+def _answers(header: dict[str, Any], blobs: list[bytes]) -> tuple[Expected, ...]:
+    answers = []
+    parts = iter(blobs)
+    try:
+        for output in header["outputs"]:
+            shape = tuple(int(n) for n in output["shape"])
+            value, low, high = (np.frombuffer(next(parts), dtype=np.float64) for _ in range(3))
+            nan = np.frombuffer(next(parts), dtype=np.bool_)
+            accepted = np.frombuffer(next(parts), dtype=np.bool_) if output["judged"] else None
+            answers.append(Expected(shape, value, low, high, nan, accepted))
+    except (KeyError, TypeError, ValueError, StopIteration) as error:
+        raise OracleError("the reference's process sent something that is no answer") from error
+    return tuple(answers)

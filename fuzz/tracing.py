@@ -1,0 +1,202 @@
+"""Bounds for a reference that is more than one op: every torch call of it is matched to a reference op.
+
+``trace(thunk, inputs, format)`` runs the thunk in float64 and carries an Interval along with each tensor: a call whose
+callable belongs to an op file uses that op's bounds, views and permutations move both ends, and anything else is
+refused by name (:class:`Untraceable`), since a tolerance that is not derived would be a guess.
+
+Invariant: a tensor without an interval is an input, a parameter or a constant, hence exact, or is refused.
+Runs in the oracle's process only.
+
+Example::
+
+    trace(lambda: torch.relu(x @ w + b), [x, w, b], F32)   # [(value, bounds, None)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode, resolve_name
+
+from specs.reference_ops import Op
+from specs.reference_ops import by_callable as ops_by_callable
+from specs.reference_ops._interval import Format, Interval
+
+STRUCTURAL = frozenset((
+    "view", "reshape", "transpose", "permute", "contiguous", "unsqueeze", "squeeze", "flatten",
+    "expand", "clone", "narrow", "select", "movedim", "swapaxes", "__getitem__", "t", "flip", "roll",
+    "unfold", "expand_as", "view_as", "diagonal", "tril", "triu", "double", "detach", "repeat",
+))  # fmt: skip
+STRUCTURAL_GETTERS = frozenset((
+    "T", "mT", "H", "mH",
+))  # fmt: skip
+QUERIES = frozenset((
+    "size", "dim", "numel", "stride", "is_contiguous", "__len__", "ndimension", "element_size",
+    "is_floating_point", "type", "__hash__",
+))  # fmt: skip
+QUERY_GETTERS = frozenset((
+    "shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "layout", "is_sparse", "is_nested",
+    "is_quantized", "names", "grad",
+))  # fmt: skip
+FACTORIES = frozenset((
+    "tensor", "zeros", "ones", "full", "arange", "zeros_like", "ones_like", "full_like", "empty",
+    "empty_like", "eye", "linspace",
+))  # fmt: skip
+
+
+class Untraceable(ValueError):
+    """The reference uses something that has no derived tolerance; the message names it and what to write."""
+
+
+class _Tracer(TorchFunctionMode):  # type: ignore[misc]
+    def __init__(self, fmt: Format) -> None:
+        super().__init__()
+        self.fmt = fmt
+        self.known: dict[int, tuple[Tensor, Interval | None]] = {}
+
+    def interval(self, value: Any, name: str) -> Any:
+        """The interval of a tensor argument; other arguments as they are."""
+        if not isinstance(value, Tensor):
+            return value
+        kept = self.known.get(id(value))
+        if kept is None:
+            return Interval.exact(value, self.fmt)
+        if kept[1] is None:
+            raise Untraceable(f"{name} of the indices or side results of another op has no derived tolerance")
+        return kept[1]
+
+    def keep(self, value: Tensor, interval: Interval | None) -> None:
+        self.known[id(value)] = (value, interval)  # the tensor is held so that its id stays its own
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        dotted = resolve_name(func) or getattr(func, "__name__", "?")
+        if dotted.endswith(".__get__"):
+            short = dotted.split(".")[-2]
+            if short in QUERY_GETTERS:
+                return func(*args, **kwargs)
+            if short in STRUCTURAL_GETTERS:
+                return self._structural(func, dotted, args, kwargs)
+            raise Untraceable(f"{dotted} is not known to the tracer")
+        short = dotted.rpartition(".")[2]
+        if short in STRUCTURAL:
+            return self._structural(func, dotted, args, kwargs)
+        op = ops_by_callable().get(dotted)
+        if op is not None:
+            return self._op(op, func, dotted, args, kwargs)
+        if short in QUERIES or (short in FACTORIES and dotted.startswith("torch.")):
+            return func(*args, **kwargs)
+        if short in ("pow", "__pow__") and args[1:2] in ((2,), (2.0,)):
+            return self._apply(func, args, kwargs, self.interval(args[0], dotted).square())
+        if short in ("__rsub__", "__rtruediv__", "reciprocal"):
+            x = self.interval(args[0], dotted)
+            left = 1.0 if short == "reciprocal" else self.interval(args[1], dotted)
+            return self._apply(func, args, kwargs, left - x if short == "__rsub__" else left / x)
+        if short in ("cat", "concat", "stack"):
+            return self._joined(func, dotted, args, kwargs)
+        file = f"specs/reference_ops/{short.strip('_')}.py"
+        raise Untraceable(f"{dotted} has no reference op, so its tolerance is not known; add {file}")
+
+    def _apply(self, func: Callable[..., Any], args: Any, kwargs: Any, interval: Interval) -> Any:
+        value = func(*args, **kwargs)
+        self.keep(value, interval)
+        return value
+
+    def _op(
+        self, op: Op, func: Callable[..., Any], dotted: str, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        if op.accepts is not None:
+            value = func(*args, **kwargs)
+            self.keep(value, None)
+            return value
+        named = bind(op, dotted, args, kwargs)
+        intervals = {k: self.interval(v, dotted) for k, v in named.items()}
+        first = op.inputs[0].name
+        if not isinstance(intervals.get(first), Interval):
+            raise Untraceable(f"{dotted} of {type(named.get(first)).__name__} is not known to the tracer")
+        operands = [
+            intervals.pop(o.name) for o in op.inputs if o.name in intervals and intervals[o.name] is not None
+        ]
+        options = {o.name: intervals.get(o.name, o.default) for o in op.options}
+        for option in op.options:
+            if (
+                options[option.name] is None
+                and option.candidates is not None
+                and option.name not in intervals
+            ):
+                shapes = [tuple(t.lo.shape) for t in operands if isinstance(t, Interval)]
+                options[option.name] = option.candidates(shapes)[0]
+        value = func(*args, **kwargs)
+        bounds = op.bounds(*operands, **options)
+        if isinstance(value, tuple):  # torch.max(x, dim=…) gives values and indices
+            self.keep(value[0], bounds)
+            for extra in value[1:]:
+                self.keep(extra, None)
+        else:
+            self.keep(value, bounds)
+        return value
+
+    def _structural(
+        self, func: Callable[..., Any], dotted: str, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        interval = self.interval(args[0], dotted)
+        value = func(*args, **kwargs)
+        if any(isinstance(a, Tensor) and id(a) in self.known for a in args[1:]):
+            raise Untraceable(f"{dotted} with a computed index has no derived tolerance")
+        self.keep(value, interval.structural(lambda t: func(t, *args[1:], **kwargs)))
+        return value
+
+    def _joined(
+        self, func: Callable[..., Any], dotted: str, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        parts = [self.interval(t, dotted) for t in args[0]]
+        value = func(*args, **kwargs)
+        lo, hi, nan = (
+            func([getattr(p, end) for p in parts], *args[1:], **kwargs) for end in ("lo", "hi", "nan")
+        )
+        self.keep(value, Interval(lo, hi, nan, self.fmt))
+        return value
+
+
+def bind(op: Op, dotted: str, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by name. Positional ones follow ``op.signature`` (by default: inputs, then options)."""
+    signature = op.signature or (*(o.name for o in op.inputs), *(o.name for o in op.options))
+    ignored = {"inplace", "_stacklevel", "dtype", "out", "return_indices", "ceil_mode", "rounding_mode"}
+    if len(args) > len(signature):
+        raise Untraceable(f"{dotted} with {len(args)} positional arguments is not known to the tracer")
+    named = dict(zip(signature, args, strict=False))
+    for word, value in kwargs.items():
+        key = {"axis": "dim"}.get(word, word)
+        if key in ignored:
+            if key != "_stacklevel" and value not in (None, False, torch.float64):
+                raise Untraceable(f"{dotted} with {key}={value!r} is not known to the tracer")
+            continue
+        if key not in signature:
+            raise Untraceable(f"{dotted} with {key}={value!r} is not known to the tracer")
+        named[key] = value
+    return {k: tuple(v) if isinstance(v, (list, torch.Size)) else v for k, v in named.items()}
+
+
+def trace(thunk: Callable[[], Any], inputs: Sequence[Tensor], fmt: Format) -> list[tuple[Any, Any, Any]]:
+    """(value, bounds, None) of each output of the thunk."""
+    before = [t.clone() for t in inputs]
+    with _Tracer(fmt) as tracer:
+        result = thunk()
+    if any(not torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(before, inputs, strict=True)):
+        raise Untraceable("the reference changes its inputs in place")
+    outputs = result if isinstance(result, (tuple, list)) else (result,)
+    answers: list[tuple[Any, Any, Any]] = []
+    for value in outputs:
+        if not isinstance(value, Tensor):
+            raise Untraceable(f"the reference gives a {type(value).__name__}, not a tensor")
+        answers.append((value.double(), tracer.interval(value, "the result"), None))
+    return answers

@@ -1,0 +1,43 @@
+"""The largest element over one dim or over everything (values only; for the index see argmax).
+
+Tolerance: none; the result is one of the elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from specs.reference_ops._spec import Op, Operand, Option, Options, Shape, Value, reduced, reduction_dims
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from specs.reference_ops._interval import Interval
+
+
+def shape(inputs: Sequence[Shape], options: Options) -> Sequence[Shape]:
+    return [reduced(inputs[0], options["dim"])]
+
+
+def bounds(input: Interval, dim: Value, keepdim: bool) -> Interval:
+    from specs.reference_ops._interval import axes
+
+    return input.amax(axes(input, dim), keepdim)
+
+
+def reference(input: Tensor, dim: Value, keepdim: bool) -> Tensor:
+    return input.amax() if dim is None else input.amax(dim=dim, keepdim=keepdim)
+
+
+OP = Op(
+    name="max",
+    callables=("torch.max", "torch.amax", "torch.Tensor.max", "torch.Tensor.amax"),
+    inputs=(Operand("input"),),
+    options=(Option("dim", None, candidates=reduction_dims), Option("keepdim", False)),
+    shape=shape,
+    bounds=bounds,
+    reference=reference,
+    ints=True,
+    words=("max", "amax", "reduce_max"),
+)
