@@ -92,7 +92,7 @@ def run_command(
     """Write, check and repair until every required gate passes or the budget ends."""
     from generator import prompt
     from generator.budget import Limits, default_model
-    from generator.gates import lacking, policy_from
+    from generator.gates import lacking, policy_from, refused
     from generator.runfolder import RunFolder
     from specs.policy import PolicyError
 
@@ -124,6 +124,8 @@ def run_command(
     client = _client(settings)
     if (missing := lacking(sandbox)) is not None:
         raise _Stop(missing, INCONCLUSIVE)
+    if (reason := refused(problem, sandbox)) is not None:
+        raise _Stop(reason, USAGE)
     stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", problem.stem)
     path = runs / (run_id or f"{time.strftime('%Y%m%d-%H%M%S')}-{stem}")
     _announce(client, plan, text, path)

@@ -69,6 +69,19 @@ def lacking(sandbox: str) -> str | None:
     return None
 
 
+def refused(problem: Path, sandbox: str) -> str | None:
+    """Why the gates cannot use a problem file; None if they can. Its code runs in a sandboxed child only."""
+    from verifier.contracts import ContractError
+    from verifier.contracts.problem import load
+    from verifier.isolation.sandbox import probe
+
+    try:
+        load(problem, sandbox=probe(sandbox))
+    except ContractError as error:
+        return f"{error}; {error.fix}" if error.fix else str(error)
+    return None
+
+
 def judge_with(settings: GateSettings) -> Callable[[Path], FileResult]:
     """The judge of a run."""
 

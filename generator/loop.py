@@ -69,6 +69,9 @@ class _State:
     open: dict[str, Event] = field(default_factory=dict)
     """The events of the attempt that is not over, by name."""
     failed: int = 0
+    """Calls in a row without an answer."""
+    broken: int = 0
+    """Candidates in a row on which the gates themselves failed."""
     ended: Event | None = None
 
 
@@ -88,6 +91,8 @@ def run(
             return _ending(state, state.ended["reason"])
         if state.verdict is Outcome.PASS:
             return _end(folder, state, "verified")
+        if state.broken > 1:
+            return _end(folder, state, "the gates failed twice in a row; see the reports")
         if "candidate" in state.open:
             _judge(folder, state, judge, attempt, say)
         elif "answered" in state.open:
@@ -127,11 +132,12 @@ def _fold(folder: RunFolder) -> _State:
             state.spent = Spent(number, state.spent.tokens, state.spent.usd, state.spent.seconds)
             if name == "judged":
                 state.judged.append(event)
+                state.broken = state.broken + 1 if event["broken"] else 0
                 state.verdict = Outcome(event["verdict"])
         elif name == "ended":
             state.ended = event
         elif name == "resumed":
-            state.failed, state.ended = 0, None
+            state.failed, state.broken, state.ended = 0, 0, None
         elif name != "started":
             state.open[name] = event
     return state
@@ -225,7 +231,7 @@ def _judge(folder: RunFolder, state: _State, judge: Judge, attempt: int, say: Ca
     if same is not None:
         folder.append(
             "judged",
-            **{k: same[k] for k in ("verdict", "gates", "findings", "report", "feedback")},
+            **{k: same[k] for k in ("verdict", "broken", "gates", "findings", "report", "feedback")},
             attempt=attempt,
             candidate=entry,
             repeats=same["attempt"],
@@ -247,6 +253,7 @@ def _judge(folder: RunFolder, state: _State, judge: Judge, attempt: int, say: Ca
         attempt=attempt,
         candidate=entry,
         verdict=result.verdict.value,
+        broken=result.verdict is Outcome.ERROR and not result.bad_input,
         gates={g.gate: g.outcome.value for g in result.gates},
         findings=sorted({f"{f.id}:{f.span.line}" for g in result.gates for f in g.findings}),
         report=folder.store(attempt, "report.json", _report(result)),

@@ -28,6 +28,7 @@ def fake_gates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shared: Any) -> 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(gates, "judge_with", lambda _: shared.fake_result)
     monkeypatch.setattr(gates, "lacking", lambda _: None)
+    monkeypatch.setattr(gates, "refused", lambda *_: None)
 
 
 def start(monkeypatch: pytest.MonkeyPatch, *argv: str) -> int:
@@ -157,6 +158,14 @@ def test_what_the_machine_lacks_is_said_before_anything_is_sent(
     monkeypatch.setattr(gates, "lacking", lambda _: "g++ is missing: apt-get install g++")
     assert start(monkeypatch, "run", str(problem), "--base-url", api.url, "--yes") == 3
     assert "apt-get install g++" in capsys.readouterr().err and api.requests == []
+
+
+def test_a_problem_that_the_gates_cannot_use_is_exit_2(
+    api: Any, problem: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(gates, "refused", lambda path, _: f"{path}: get_inputs gives no tensor")
+    assert start(monkeypatch, "run", str(problem), "--base-url", api.url, "--yes") == 2
+    assert "gives no tensor" in capsys.readouterr().err and api.requests == []
 
 
 def test_a_bad_key_is_exit_2(

@@ -226,6 +226,18 @@ def test_a_pass_on_another_text_is_no_pass(folder: RunFolder, plan: Plan, shared
     assert (ending.status, ending.exit) == ("inconclusive", 3)
 
 
+def test_gates_that_fail_themselves_end_the_run_before_the_money_is_gone(
+    folder: RunFolder, plan: Plan, shared: Any
+) -> None:
+    def judge(path: Path) -> FileResult:
+        return FileResult(str(path), "", Outcome.ERROR, 0.0, (), message="internal error")
+
+    client = shared.Scripted([shared.RACY, shared.OUT_OF_BOUNDS, shared.RIGHT])
+    with folder:
+        ending = run(folder, client, judge, plan)
+    assert (ending.exit, ending.attempts) == (3, 2) and "gates failed twice" in ending.reason
+
+
 @pytest.mark.parametrize("verdict", [o for o in Outcome if o is not Outcome.PASS])
 def test_only_pass_verifies(verdict: Outcome, folder: RunFolder, plan: Plan, shared: Any) -> None:
     def judge(path: Path) -> FileResult:
