@@ -107,29 +107,19 @@ def _fold(folder: RunFolder) -> _State:
     state = _State()
     for event in folder.events:
         name = event["event"]
-        if "usd" in event:
-            old = state.spent
-            state.spent = Spent(
-                old.attempts,
-                old.tokens + event["tokens"],
-                old.usd + event["usd"],
-                old.seconds + event["seconds"],
-            )
-        elif "seconds" in event:
-            state.spent = Spent(
-                state.spent.attempts,
-                state.spent.tokens,
-                state.spent.usd,
-                state.spent.seconds + event["seconds"],
-            )
+        old = state.spent
+        state.spent = Spent(
+            len(state.pasts) + (name in ("malformed", "judged")),
+            old.tokens + event.get("tokens", 0),
+            old.usd + event.get("usd", 0.0),
+            old.seconds + event.get("seconds", 0.0),
+        )
         if name == "call-failed":
             state.open, state.failed = {}, state.failed + 1
         elif name in ("malformed", "judged"):
             state.open, state.failed = {}, 0
-            number = event["attempt"]
             said: Feedback = json.loads(folder.load(event["feedback"]))
-            state.pasts.append(prompt.Past(number, said, event.get("repeats", 0)))
-            state.spent = Spent(number, state.spent.tokens, state.spent.usd, state.spent.seconds)
+            state.pasts.append(prompt.Past(event["attempt"], said, event.get("repeats", 0)))
             if name == "judged":
                 state.judged.append(event)
                 state.broken = state.broken + 1 if event["broken"] else 0

@@ -210,3 +210,8 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
     )
     assert done.returncode == 0 and "replay" in done.stdout, done.stderr
     assert time.monotonic() - begun < 5
+
+
+def test_one_module_knows_the_sdk() -> None:
+    knowing = {p.name for p in Path(cli.__file__).parent.glob("*.py") if "import anthropic" in p.read_text()}
+    assert knowing == {"anthropic_client.py"}
