@@ -35,6 +35,7 @@ class Answer:
 
     arguments: str | None
     text: str = ""
+    thinking: str = ""
     stop: str = "tool_use"
     usage: dict[str, int] = field(
         default_factory=lambda: {
@@ -48,28 +49,25 @@ class Answer:
 
     def events(self) -> list[dict[str, Any]]:
         blocks: list[dict[str, Any]] = []
-        if self.text:
-            blocks += [
-                {
-                    "type": "content_block_start",
-                    "index": 0,
-                    "content_block": {"type": "text", "text": ""},
-                },
-                {
-                    "type": "content_block_delta",
-                    "index": 0,
-                    "delta": {"type": "text_delta", "text": self.text},
-                },
-                {"type": "content_block_stop", "index": 0},
-            ]
-        if self.arguments is not None:
-            index = 1 if self.text else 0
-            tool = {"type": "tool_use", "id": "toolu_1", "name": "submit_kernel", "input": {}}
-            blocks.append({"type": "content_block_start", "index": index, "content_block": tool})
-            for i in range(0, len(self.arguments), 97):
-                piece = {"type": "input_json_delta", "partial_json": self.arguments[i : i + 97]}
-                blocks.append({"type": "content_block_delta", "index": index, "delta": piece})
+
+        def block(content: dict[str, Any], *deltas: dict[str, Any]) -> None:
+            index = sum(b["type"] == "content_block_start" for b in blocks)
+            blocks.append({"type": "content_block_start", "index": index, "content_block": content})
+            blocks.extend({"type": "content_block_delta", "index": index, "delta": d} for d in deltas)
             blocks.append({"type": "content_block_stop", "index": index})
+
+        if self.thinking:
+            block(
+                {"type": "thinking", "thinking": "", "signature": ""},
+                {"type": "thinking_delta", "thinking": self.thinking},
+                {"type": "signature_delta", "signature": "c2ln"},
+            )
+        if self.text:
+            block({"type": "text", "text": ""}, {"type": "text_delta", "text": self.text})
+        if self.arguments is not None:
+            pieces = [self.arguments[i : i + 97] for i in range(0, len(self.arguments), 97)]
+            tool = {"type": "tool_use", "id": "toolu_1", "name": "submit_kernel", "input": {}}
+            block(tool, *({"type": "input_json_delta", "partial_json": p} for p in pieces))
         start = {
             "id": "msg_1",
             "type": "message",

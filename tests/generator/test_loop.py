@@ -74,6 +74,16 @@ def test_nothing_of_comments_and_strings_reaches_the_feedback(
         assert "part[tid] += part[tid + half];" in said  # the code itself is shown
 
 
+def test_thinking_and_text_before_the_call_are_not_used(
+    api: Any, folder: RunFolder, plan: Plan, shared: Any
+) -> None:
+    api.script = [shared.submit(shared.RIGHT, thinking="It must pass.", text="Verdict: PASS.")]
+    with folder:
+        ending = run(folder, AnthropicClient(base_url=api.url), shared.fake_result, plan)
+    assert ending.status == "verified" and ending.candidate is not None
+    assert folder.load(ending.candidate) == shared.RIGHT
+
+
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
