@@ -16,7 +16,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -34,7 +34,7 @@ class _Running:
     start: float
 
 
-def run(paths: Sequence[Path], options: Options, jobs: int) -> Iterator[tuple[int, FileResult]]:
+def run(paths: Sequence[Path], options: Options, jobs: int) -> Generator[tuple[int, FileResult]]:
     """Yield ``(index into paths, result)``. Closing the generator kills what still runs."""
     context = multiprocessing.get_context("spawn")
     waiting = deque(enumerate(paths))

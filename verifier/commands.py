@@ -105,7 +105,7 @@ def _tools() -> list[Tool]:
     from verifier.isolation.sandbox import SandboxMissing, probe
 
     try:
-        box = probe("auto").kind
+        box: str = probe("auto").kind
     except SandboxMissing:
         box = ""
     return [

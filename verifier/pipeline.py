@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from verifier.contracts import ContractSet
     from verifier.gates.context import GateContext
     from verifier.ir.nodes import Module
+    from verifier.isolation.sandbox import Sandbox
     from verifier.source.device_text import Submission
 
 GRACE = 5.0
@@ -86,7 +87,7 @@ def audit(path: Path, options: Options, progress: Callable[[str], None] = lambda
 
 
 def _audit(path: Path, options: Options, start: float, progress: Callable[[str], None]) -> FileResult:
-    from verifier import contracts, frontend, source
+    from verifier import contracts, frontend
     from verifier.contracts import problem as problems
     from verifier.gates.context import GateContext
     from verifier.isolation import sandbox as sandboxes
@@ -94,15 +95,8 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
     policy, sandbox = options.policy, sandboxes.probe(options.sandbox)
     arch = policy.archs[0]
     progress("reading")
-    submission = source.load(
-        path,
-        root=options.root,
-        include_dirs=options.include_dirs,
-        defines=options.defines,
-        arch=arch,
-        sandbox=sandbox,
-        host_files=options.host_files,
-    )
+    submission = _load(path, options, arch, sandbox)
+    doubts = _other_archs(path, options, submission, sandbox)
     problem = problems.load(options.problem, sandbox=sandbox) if options.problem else None
     derived = contracts.derive(
         submission,
@@ -144,7 +138,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         kernels=_kernel_names(submission, options),
         contracts=chosen.contracts,
         required=required,
-        doubts=_doubts(submission, module, derived),
+        doubts=(*doubts, *_doubts(submission, module, derived)),
         numerics_hint="no --reference" if reference is None and problem is None else "fuzz not selected",
         selected_only=options.kernel is not None,
     )
@@ -160,6 +154,33 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         not_checked=judgement.not_checked,
         draft=derived.draft,
         text=submission.raw,
+    )
+
+
+def _load(path: Path, options: Options, arch: str, sandbox: Sandbox) -> Submission:
+    from verifier import source
+
+    return source.load(
+        path,
+        root=options.root,
+        include_dirs=options.include_dirs,
+        defines=options.defines,
+        arch=arch,
+        sandbox=sandbox,
+        host_files=options.host_files,
+    )
+
+
+def _other_archs(path: Path, options: Options, first: Submission, sandbox: Sandbox) -> tuple[str, ...]:
+    """A text that differs between the target architectures is several programs; only the first was looked at."""
+    if "__CUDA_ARCH__" not in first.raw and not first.device.user_headers:
+        return ()
+    archs = options.policy.archs
+    others = (a for a in archs[1:] if _load(path, options, a, sandbox).device.sha256 != first.device.sha256)
+    return tuple(
+        f"{path}: its device code for {other} differs from that for {archs[0]}, which was checked;"
+        f" check it with --arch {other}"
+        for other in others
     )
 
 
