@@ -169,8 +169,8 @@ class FileResult:
     """Why it is not PASS, one line each."""
     draft: str = ""
     """The contract to review, as TOML, where one is missing."""
-    text: str = ""
-    """The submitted text, for source excerpts only; not part of the JSON report."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """The submitted texts by path, for source excerpts only; not part of the JSON report."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         reasons=judgement.reasons,
         not_checked=judgement.not_checked,
         draft=derived.draft,
-        text=submission.raw,
+        texts={t.path: t.text for t in submission.texts if not t.lines} | {submission.path: submission.raw},
     )
 
 

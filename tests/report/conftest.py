@@ -124,7 +124,7 @@ def failing() -> FileResult:
         gates=gates(bad, Outcome.FAIL),
         headline="refuted: race-shared (rows.cu:4:15)",
         not_checked=("GPU sanitizer not run",),
-        text=RACY,
+        texts={"rows.cu": RACY},
     )
 
 

@@ -104,7 +104,7 @@ def test_nothing_of_a_submission_acts_on_terminal_or_ci(failing: FileResult, for
     hostile = replace(
         failing,
         gates=(gate,),
-        text=HOSTILE * 3,
+        texts={"rows.cu": HOSTILE * 3, HOSTILE: HOSTILE * 3},
         headline=HOSTILE,
         path=HOSTILE,
         draft=HOSTILE,

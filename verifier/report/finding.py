@@ -25,31 +25,32 @@ _COLOURS = {Severity.ERROR: "bad", Severity.WARNING: "open", Severity.NOTE: "str
 _WIDTH = 110
 
 
-def block(finding: Finding, text: str, path: str, paint: Paint) -> Iterator[str]:
-    """``text`` is the submitted file named ``path``; spans in other files are shown without an excerpt."""
+def block(finding: Finding, texts: Mapping[str, str], paint: Paint) -> Iterator[str]:
+    """``texts``: what was submitted, by path; spans in other files are shown without an excerpt."""
     rule = paint(line(f"{finding.severity}[{finding.id}]"), _COLOURS[finding.severity])
     yield f"{rule} {paint(line(finding.message), 'strong')}"
     kernel = f"  kernel {finding.kernel}" if finding.kernel else ""
     yield f"  {paint('-->', 'mark')} {line(str(finding.span))}{line(kernel)}"
-    source = text.splitlines()
     threads = finding.witness.threads if finding.witness else ()
-    if finding.span.path == path:
-        letters = dict(zip("AB", threads, strict=False)) if len(threads) == 2 else {}
-        marks: dict[int, str] = {}
-        for letter, access in letters.items():
-            if access.span.path == path:
+    marks: dict[int, str] = {}
+    if len(threads) == 2:
+        for letter, access in zip("AB", threads, strict=True):
+            if access.span.path == finding.span.path:
                 marks[access.span.line] = marks.get(access.span.line, "") + letter
-        yield from excerpt(source, finding.span, paint, marks)
+    yield from excerpt(_lines(texts, finding.span), finding.span, paint, marks)
     for span, what in finding.related:
         yield f"  {paint('also', 'mark')} {line(str(span))}  {line(what)}"
-        if span.path == path:
-            yield from excerpt(source, span, paint, before=0)
+        yield from excerpt(_lines(texts, span), span, paint, before=0)
     if finding.witness is not None:
         yield from witness_lines(finding.witness, finding.kernel, paint)
     for title, words in (("why", finding.why), ("fix", finding.fix)):
         rows = words.strip().splitlines()
         for i, row in enumerate(rows):
             yield f"  {paint((title if i == 0 else '').ljust(7), 'mark')} {line(row)}"
+
+
+def _lines(texts: Mapping[str, str], span: Span) -> list[str]:
+    return texts.get(span.path, "").split("\n")
 
 
 def excerpt(

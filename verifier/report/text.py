@@ -57,7 +57,7 @@ def _file(file: FileResult, paint: Paint, verbose: bool, brief: bool) -> Iterato
     shown = [f for f in findings_of(file.gates) if verbose or f.severity is not Severity.NOTE]
     for finding in shown:
         yield ""
-        yield from block(finding, file.text, file.path, paint)
+        yield from block(finding, file.texts, paint)
     if file.verdict is not Outcome.FAIL:
         yield from _reasons(file, paint, verbose)
     kernels = [k for g in file.gates if g.gate == "prove" for k in g.kernels]
