@@ -62,12 +62,12 @@ def read_bytes(path: Path) -> bytes:
         raise SourceError(
             f"cannot be read: {os.strerror(error.errno or 0)}", where, "check the path"
         ) from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        what = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
+        raise SourceError(what, where, "name a .cu or .py file")
     with os.fdopen(descriptor, "rb") as file:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise SourceError("is a folder", where, "name a .cu or .py file")
-        if not stat.S_ISREG(mode):
-            raise SourceError("is not a regular file", where, "name a .cu or .py file")
         data = file.read(MAX_FILE + 1)
     if len(data) > MAX_FILE:
         raise SourceError(f"is larger than {MAX_FILE >> 20} MiB", where, "split the file")
