@@ -28,16 +28,13 @@ class Bounds:
         self.known: list[Poly] = []
         self.disequal: set[Term] = set()
         self.facts: set[Term] = set()
-        for f in conjuncts(facts):
-            self.facts.add(f)
-            if f.op == "le0":
-                self._learn(t.poly(f.args[0]))
-            elif f.op == "eq0":
-                p = t.poly(f.args[0])
-                self._learn(p)
-                self._learn({m: -c for m, c in p.items()})
-            elif f.op == "not" and f.args[0].op == "eq0":
-                self.disequal.add(f.args[0].args[0])
+        self.contradiction = False
+        clauses = [f for f in conjuncts(facts) if not self._fact(f)]
+        for _ in range(4):
+            left = [c for c in clauses if not self._unit(c)]
+            if len(left) == len(clauses):
+                break
+            clauses = left
         self._strengthen()
         self.by_mono: dict[Mono, list[Poly]] = {}
         for p in self.known:
@@ -47,6 +44,34 @@ class Bounds:
         for m in self.by_mono:
             self.by_mono[m].sort(key=len)
         self._nonneg: dict[Term, bool] = {}
+
+    def _fact(self, f: Term) -> bool:
+        """Take in a fact; False for a disjunction, which may become a unit later."""
+        self.facts.add(f)
+        if f is self.t.false or self.t.not_(f) in self.facts:
+            self.contradiction = True
+        match f.op:
+            case "le0":
+                self._learn(self.t.poly(f.args[0]))
+            case "eq0":
+                p = self.t.poly(f.args[0])
+                self._learn(p)
+                self._learn({m: -c for m, c in p.items()})
+            case "not" if f.args[0].op == "eq0":
+                self.disequal.add(f.args[0].args[0])
+            case "or":
+                return False
+        return True
+
+    def _unit(self, clause: Term) -> bool:
+        """Unit propagation by identity: a disjunction all of whose parts but one contradict known facts."""
+        left = [c for c in clause.args if self.t.not_(c) not in self.facts]
+        if len(left) == 1:
+            for f in conjuncts(left):
+                self._fact(f)
+        elif not left:
+            self.contradiction = True
+        return len(left) <= 1
 
     def _learn(self, p: Poly) -> None:
         if p and len(p) <= 12 and p not in self.known:
@@ -147,7 +172,7 @@ class Bounds:
     def prove(self, goal: Term) -> bool:
         """Whether the facts are shown to imply the goal (False: not shown)."""
         t = self.t
-        if goal is t.true or goal in self.facts:
+        if self.contradiction or goal is t.true or goal in self.facts:
             return True
         match goal.op:
             case "le0":

@@ -1,0 +1,76 @@
+"""Every barrier is reached by all threads it names: the block for ``__syncthreads``, the mask's lanes for warp operations.
+
+Two threads of a block (of a warp) in the same loop iterations: if one reaches the barrier, so does the other. A thread
+that returned before a barrier of its block counts as not reaching it. A warp operation whose mask names lanes that the
+launch does not have is a fault too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from verifier.smt.terms import Const, Term
+from verifier.symex.claims import Claims, Obligation, linear_thread
+from verifier.symex.summary import BarrierEvent, Summary
+
+ID = "barrier-divergence"
+SUMMARY = "every barrier is reached by all threads it names"
+FULL = 0xFFFFFFFF
+
+
+def applies(s: Summary) -> bool:
+    """Whether the kernel has a barrier or warp collective."""
+    return bool(s.barriers)
+
+
+def claims(c: Claims) -> Iterator[Obligation]:
+    """One obligation a barrier site (two for warp operations)."""
+    for event in c.s.barriers:
+        match event.kind:
+            case "block":
+                yield _uniform(c, event, c.s.t.true, "the threads of the block agree on reaching it")
+            case "warp":
+                yield from _warp(c, event)
+            case _:
+                made = c.single(ID, event.span, f"{event.what} is reached by all", (event.guard,), c.s.t.false)
+                yield replace(made, note=f"unsupported: {event.what}")
+
+
+def _warp(c: Claims, event: BarrierEvent) -> Iterator[Obligation]:
+    t = c.s.t
+    if not isinstance(event.mask, Const):
+        made = c.single(ID, event.span, f"the mask of {event.what} names the lanes that reach it", (event.guard,), t.false)
+        yield replace(made, note="unsupported: a mask that is not a constant")
+        return
+    mask = event.mask.value & FULL
+    linear = linear_thread(c.s)
+    lane, warp = t.rem(linear, t.const(32)), t.quot(linear, t.const(32))
+    threads = t.product(c.s.geometry.block)
+    if mask != FULL:
+        member = t.or_(*(t.eq(lane, t.const(i)) for i in range(32) if mask >> i & 1))
+        yield c.single(ID, event.span, f"the mask of {event.what} names its caller", (event.guard,), member)
+    top = t.add(t.mul(warp, t.const(32)), t.const(mask.bit_length() - 1 if mask else 0))
+    yield c.single(
+        ID, event.span, f"every lane in the mask of {event.what} exists", (event.guard,), t.lt(top, threads)
+    )
+    named = t.true
+    if mask != FULL:
+        other = c.rename(lane, "2", 2)
+        named = t.or_(*(t.eq(other, t.const(i)) for i in range(32) if mask >> i & 1))
+    same_warp = t.eq(c.rename(warp, "1", 2), c.rename(warp, "2", 2))
+    yield _uniform(c, event, t.and_(same_warp, named), f"the lanes in the mask of {event.what} all reach it")
+
+
+def _uniform(c: Claims, event: BarrierEvent, together: Term, claim: str) -> Obligation:
+    t = c.s.t
+    same = {k: t.app(f"same:{i}", (), 0, k.lo, k.hi) for i, k in enumerate(event.iters)}
+    guard = t.substitute(event.guard, same)
+    if guard.level <= 1:
+        return c.single(ID, event.span, claim, (), t.true)
+    facts = [t.substitute(f, same) for f in c.facts_for((event.guard,))]
+    made = c.two_threads(
+        ID, event.span, claim, (guard,), (), [together], c.rename(guard, "2", 2), True, barrier=event
+    )
+    both = [c.rename(f, s, 2) for f in facts for s in ("1", "2")]
+    return replace(made, facts=tuple(dict.fromkeys([*made.facts, *both])))

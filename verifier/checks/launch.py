@@ -1,0 +1,41 @@
+"""The launch is one the device accepts: block and grid limits, shared memory within the default limit of a block.
+
+Limits are those of compute capability 7.0 to 12.0 (CUDA C++ Programming Guide, "Compute Capabilities"): 1024 threads a
+block, 1024 x 1024 x 64 by axis, grid x below 2^31; 48 KiB of shared memory unless the host opts in to more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verifier.symex.claims import Claims, Obligation
+from verifier.symex.setup import MAX_BLOCK
+from verifier.symex.summary import Summary
+
+ID = "launch"
+SUMMARY = "block, grid and shared memory of the launch are within the device's limits"
+SHARED_DEFAULT = 48 * 1024
+
+
+def applies(s: Summary) -> bool:
+    """Every launch has limits."""
+    return True
+
+
+def claims(c: Claims) -> Iterator[Obligation]:
+    """Block axes, threads, grid axes, shared bytes."""
+    s, t = c.s, c.s.t
+    span = s.contract.launch.span
+    grid, block = s.raw_grid, s.raw_block
+    goals = [t.le(t.one, b) for b in block] + [t.le(b, t.const(m)) for b, m in zip(block, MAX_BLOCK, strict=True)]
+    yield c.single(ID, span, "each block axis is within its limit", (), t.and_(*goals))
+    yield c.single(ID, span, "a block has at most 1024 threads", (), t.le(t.product(block), t.const(1024)))
+    yield c.single(ID, span, "the grid is not empty", (), t.and_(*(t.le(t.one, g) for g in grid)))
+    yield c.single(ID, span, "gridDim.x is below 2^31", (), t.lt(grid[0], t.const(1 << 31)))
+    static = t.total(
+        o.extent for o in dict.fromkeys(s.objects.values()) if o.space == "shared" and o.extent is not None and o.buffer is None
+        and o.name != "dynamic shared memory"
+    )  # fmt: skip
+    total = t.add(static, s.geometry.shared_bytes)
+    yield c.single(ID, span, "shared memory is within 48 KiB a block", (), t.le(total, t.const(SHARED_DEFAULT)))
+    yield c.single(ID, span, "the dynamic shared size is not negative", (), t.le(t.zero, s.geometry.shared_bytes))

@@ -1,0 +1,151 @@
+"""The prove gate: every contract's launch against every required property, by ``verifier.prover``.
+
+PASS only if each property of each launch is PROVED or does not apply; FAIL if one is REFUTED with a replayed witness;
+else INCONCLUSIVE with the first reason.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from specs.contract import Clause, Contract
+from specs.location import Span
+from specs.results import Finding, GateResult, KernelResult, Outcome, PropertyResult, Reason, Verdict, Witness
+from verifier.gates.context import GateContext
+from verifier.ir.nodes import Kernel
+from verifier.prover.engine import KernelVerdicts, Settings, verify
+from verifier.smt.solver import SolverPool
+
+
+def run(context: GateContext) -> GateResult:
+    """Verdicts on every launch of the submission."""
+    start = time.monotonic()
+    kernels: list[KernelResult] = []
+    findings: list[Finding] = []
+    assumptions: dict[Clause, None] = {}
+    counts: dict[str, int] = {}
+    with SolverPool(context.effort, context.cache, context.deadline) as pool:
+        pool.warm()
+        for contract in context.contracts:
+            context.progress(f"proving {contract.kernel}")
+            kernel = find_kernel(context, contract)
+            made = _one(context, contract, kernel, pool)
+            if made.properties and contract.origin == "drafted":
+                made = _undecided(made, Reason.MISSING_CONTRACT, "the contract is only a draft")
+            if any(not c.accepted for c in (*contract.requires, *contract.no_alias)):
+                note = "a clause that came with the submission counts only once it is accepted"
+                made = _undecided(made, Reason.NOT_ACCEPTED, note, only_proved=True)
+            findings += made.findings
+            for k, v in made.counts.items():
+                counts[k] = counts.get(k, 0) + v
+            assumptions.update(dict.fromkeys(contract.assumptions))
+            span = kernel.span if kernel is not None else contract.launch.span
+            kernels.append(KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span))
+    outcome, detail = _judge(kernels)
+    return GateResult(
+        gate="prove",
+        outcome=outcome,
+        seconds=time.monotonic() - start,
+        findings=tuple(findings),
+        kernels=tuple(kernels),
+        assumptions=tuple(assumptions),
+        detail=detail,
+        facts={"discharged": counts},
+    )
+
+
+def find_kernel(context: GateContext, contract: Contract) -> Kernel | None:
+    """The IR of the contract's kernel instantiation."""
+    for k in context.module.kernels:
+        if k.name == contract.kernel and k.instantiation == contract.instantiation:
+            return k
+    return None
+
+
+def _one(context: GateContext, contract: Contract, kernel: Kernel | None, pool: SolverPool) -> KernelVerdicts:
+    required = tuple(context.policy.required_properties)
+    if kernel is None:
+        detail = f"kernel {contract.kernel}<{', '.join(contract.instantiation)}> could not be read"
+        return KernelVerdicts(
+            tuple(PropertyResult(p, Verdict.UNKNOWN, Reason.UNSUPPORTED, detail, span=contract.launch.span) for p in required), ()
+        )
+    settings = Settings(
+        pool=pool,
+        properties=required,
+        cap=context.policy.size_cap,
+        assignments=_assignments(context, contract),
+        replay=_replayer(context, contract, kernel),
+        keep=_keeper(context, kernel),
+        deadline=context.deadline,
+    )
+    return verify(kernel, contract, settings)
+
+
+def _assignments(context: GateContext, contract: Contract) -> tuple[Mapping[str, int], ...]:
+    from sanitizers.sampling import small_launches
+
+    try:
+        return tuple(small_launches(contract, count=5, seed=context.seed, max_threads=4096))
+    except (ValueError, ArithmeticError):
+        return ()
+
+
+def _replayer(context: GateContext, contract: Contract, kernel: Kernel):  # type: ignore[no-untyped-def]
+    def replay(witness: Witness, property_: str, span: Span) -> Witness | None:
+        from sanitizers.replay import replay as run_replay
+
+        if time.monotonic() > context.deadline:
+            return None
+        return run_replay(
+            context.submission.device, kernel, contract, witness, property_, span,
+            sandbox=context.sandbox, cache=context.cache,
+        )  # fmt: skip
+
+    return replay
+
+
+def _keeper(context: GateContext, kernel: Kernel):  # type: ignore[no-untyped-def]
+    if context.keep is None:
+        return None
+    folder: Path = context.keep / "smt"
+    folder.mkdir(parents=True, exist_ok=True)
+    seen: dict[str, int] = {}
+
+    def keep(name: str, text: str) -> None:
+        stem = f"{kernel.name}-{name}"
+        seen[stem] = seen.get(stem, 0) + 1
+        (folder / f"{stem}-{seen[stem]}.smt2").write_text(text, encoding="utf-8")
+
+    return keep
+
+
+def _undecided(made: KernelVerdicts, reason: Reason, detail: str, only_proved: bool = False) -> KernelVerdicts:
+    from dataclasses import replace
+
+    changed = tuple(
+        replace(p, verdict=Verdict.UNKNOWN, reason=reason, detail=detail)
+        if p.verdict is Verdict.PROVED or (not only_proved and p.verdict is Verdict.REFUTED)
+        else p
+        for p in made.properties
+    )
+    return replace(made, properties=changed)
+
+
+def _judge(kernels: list[KernelResult]) -> tuple[Outcome, str]:
+    if not kernels:
+        return Outcome.INCONCLUSIVE, "no launch with a contract: there is nothing to prove"
+    results = [(k, p) for k in kernels for p in k.properties]
+    for k, p in results:
+        if p.verdict is Verdict.ERROR:
+            return Outcome.ERROR, f"{k.name}: {p.id}: {p.detail}"
+    for k, p in results:
+        if p.verdict is Verdict.REFUTED:
+            return Outcome.FAIL, f"{k.name}: {p.id} refuted at {p.span}"
+    for k, p in results:
+        if p.verdict is Verdict.UNKNOWN:
+            return Outcome.INCONCLUSIVE, f"{k.name}: {p.id} UNKNOWN ({p.reason}): {p.detail}"
+    if not any(p.verdict is Verdict.PROVED for _, p in results):
+        return Outcome.INCONCLUSIVE, "nothing was proved"
+    return Outcome.PASS, ""

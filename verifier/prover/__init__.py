@@ -1,0 +1,1 @@
+"""Decides obligations: discharge, rounds over wrapped operations, witnesses, verdicts of one launch."""

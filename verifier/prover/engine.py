@@ -1,0 +1,384 @@
+"""All verdicts on one launch of one kernel.
+
+Kernel x Contract -> PropertyResults and findings. Integer operations are discharged first: one that cannot be shown to
+keep its value gets its modular meaning and the kernel is executed again, until all exact values that remain are proved
+(or the rounds end, and everything is UNKNOWN). Then each property's obligations are discharged on that execution.
+
+Invariant: PROVED only if the last execution had no gap, all its exact operations and lemmas were proved, and every
+obligation of the property and of what it leans on (races on barrier-divergence) was proved.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from specs.contract import Contract
+from specs.location import NOWHERE, Span
+from specs.results import Finding, PropertyResult, Reason, Severity, Verdict, Witness
+from verifier import checks
+from verifier.ir.nodes import Kernel
+from verifier.prover.discharge import Decision, Discharger
+from verifier.prover.missing import missing_clause
+from verifier.prover.witness import candidates
+from verifier.smt.solver import SolverPool
+from verifier.smt.terms import TooLarge
+from verifier.symex.claims import Claims, Obligation
+from verifier.symex.execute import summarize
+from verifier.symex.operation_claims import claim_of, claims_at_uses, relevant
+from verifier.symex.summary import Operation, Summary
+
+ROUNDS = 8
+MAX_OBLIGATIONS = 4000
+Replay = Callable[[Witness, str, Span], Witness | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``replay`` confirms a witness (None: nothing can be refuted). ``assignments``: small symbol values to try."""
+
+    pool: SolverPool
+    properties: tuple[str, ...]
+    cap: int
+    assignments: tuple[Mapping[str, int], ...] = ()
+    replay: Replay | None = None
+    keep: Callable[[str, str], None] | None = None
+    deadline: float = float("inf")
+    max_witnesses: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class KernelVerdicts:
+    """The verdicts, the findings behind the refutations, and what was assumed or approximated."""
+
+    properties: tuple[PropertyResult, ...]
+    findings: tuple[Finding, ...]
+    approximations: tuple[str, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    obligation: Obligation
+    decision: Decision
+
+
+def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerdicts:
+    """Every requested property's verdict."""
+    return _Engine(kernel, contract, settings).run()
+
+
+class _Engine:
+    def __init__(self, kernel: Kernel, contract: Contract, settings: Settings) -> None:
+        self.kernel, self.contract, self.settings = kernel, contract, settings
+        self.findings: list[Finding] = []
+        self.failed_operations: dict[object, _Failed] = {}
+        self.operation_counts: dict[str, list[int]] = {"overflow": [0, 0], "arithmetic": [0, 0]}
+        self.witness_budget = settings.max_witnesses
+
+    def run(self) -> KernelVerdicts:
+        wrapped: frozenset[object] = frozenset()
+        dropped: frozenset[object] = frozenset()
+        stable = False
+        try:
+            for _ in range(ROUNDS):
+                summary = summarize(self.kernel, self.contract, cap=self.settings.cap, wrapped=wrapped, dropped=dropped)
+                claims = Claims(summary)
+                discharger = Discharger(summary.t, self.settings.pool, self.settings.keep)
+                bad, lost = self._operations(claims, discharger)
+                if not bad and not lost:
+                    stable = True
+                    break
+                wrapped |= bad
+                dropped |= lost
+                if self._late():
+                    break
+        except (TooLarge, RecursionError) as error:
+            return self._all_unknown(Reason.BUDGET, f"the kernel is too large to execute symbolically: {error}")
+        self.s, self.c, self.d = summary, claims, discharger
+        if summary.gaps:
+            results = self._with_gaps()
+        elif not stable:
+            why = Reason.RESOURCES if self._late() else Reason.BUDGET
+            return self._all_unknown(why, "the exactness of the integer operations did not settle within the budget")
+        else:
+            results = self._properties()
+        notes = tuple(dict.fromkeys(f"{text} ({span})" for text, span in summary.approximations))
+        return KernelVerdicts(tuple(results), tuple(self.findings), notes, discharger.counts)
+
+    def _late(self) -> bool:
+        return time.monotonic() > self.settings.deadline
+
+    def _all_unknown(self, reason: Reason, detail: str) -> KernelVerdicts:
+        return KernelVerdicts(
+            tuple(PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=self.kernel.span) for p in self._known()),
+            tuple(self.findings),
+        )
+
+    def _known(self) -> list[str]:
+        available = checks.find()
+        return [p for p in self.settings.properties if p in available]
+
+    # --- integer operations -----------------------------------------------------------------------------------------
+
+    def _operations(self, c: Claims, d: Discharger) -> tuple[frozenset[object], frozenset[object]]:
+        """Keys of the operations to make modular, and of the lemmas to drop, in this round."""
+        mask = relevant(c.s)
+        failing, lost = 0, set()
+        bad: dict[object, _Failed] = {}
+        counts = {"overflow": [0, 0], "arithmetic": [0, 0]}
+        for op in c.s.operations:
+            if not op.bit & mask:
+                continue
+            if op.key in lost:
+                continue
+            if not op.lemma and op.deps & failing & ~op.bit:
+                continue
+            if not op.lemma:
+                counts[op.property][0] += 1
+            o = claim_of(c, op)
+            decision = d.decide(o)
+            if decision.status != "proved" and not op.lemma:
+                decision = self._at_uses(c, d, op, decision)
+            if decision.status == "proved":
+                if not op.lemma:
+                    counts[op.property][1] += 1
+                continue
+            if op.lemma:
+                lost.add(op.key)
+            else:
+                failing |= op.bit
+                if op.key not in bad:
+                    bad[op.key] = _Failed(o, decision)
+                    if op.fault or op.property == "arithmetic":
+                        self._blame(c, d, op, o, decision)
+        self.operation_counts = counts
+        return frozenset(bad), frozenset(lost)
+
+    def _at_uses(self, c: Claims, d: Discharger, op: Operation, decision: Decision) -> Decision:
+        """An operation whose value is used only where it kept its type counts as kept (a note at most)."""
+        uses = list(claims_at_uses(c, op))
+        if not uses or len(uses) > 200:
+            return decision
+        for use in uses:
+            if d.decide(use, 0.5).status != "proved":
+                return decision
+        return Decision("proved", by="uses")
+
+    def _blame(self, c: Claims, d: Discharger, op: Operation, o: Obligation, decision: Decision) -> None:
+        """Remember the first failure of an operation; try to show it."""
+        if op.key in self.failed_operations:
+            return
+        self.failed_operations[op.key] = _Failed(o, decision)
+        if op.fault:
+            self._refute(c, d, o, op.property)
+
+    # --- refutation -------------------------------------------------------------------------------------------------
+
+    def _refute(self, c: Claims, d: Discharger, o: Obligation, property_: str) -> bool:
+        """Look for a witness that the simulator confirms; True and a finding when there is one."""
+        if self.settings.replay is None or self.witness_budget <= 0 or self._late():
+            return False
+        if any(f.id == property_ and f.span == o.span for f in self.findings):
+            return True
+        tried = 0
+        for w in candidates(c, d, o, self.settings.assignments):
+            tried += 1
+            confirmed = self.settings.replay(w, property_, o.span)
+            if confirmed is not None:
+                confirmed = replace(confirmed, domain=w.domain)
+                self.findings.append(self._finding(o, property_, confirmed))
+                return True
+            if tried >= 3 or self._late():
+                break
+        if tried:
+            self.witness_budget -= 1
+        return False
+
+    def _finding(self, o: Obligation, property_: str, w: Witness) -> Finding:
+        return Finding(
+            id=property_,
+            severity=Severity.ERROR,
+            span=o.span,
+            message=_fault(o, w),
+            kernel=self.kernel.label,
+            witness=w,
+            why=WHY.get(property_, ""),
+            gate="prove",
+        )
+
+    # --- properties -------------------------------------------------------------------------------------------------
+
+    def _with_gaps(self) -> list[PropertyResult]:
+        """With a gap nothing is proved; what fails is still looked for, since a witness stands on its own."""
+        gap = self.s.gaps[0]
+        missing = all(g.construct.startswith("contract:") for g in self.s.gaps)
+        reason = Reason.MISSING_CONTRACT if missing else Reason.UNSUPPORTED
+        first = next((g for g in self.s.gaps if not g.construct.startswith("contract:")), gap)
+        detail = first.detail if missing else f"{first.construct}: {first.detail}"
+        if first.span is not NOWHERE:
+            detail += f" ({first.span})"
+        return [
+            PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=first.span)
+            if self._applicable(p)
+            else PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=first.span)
+            for p in self._known()
+        ]
+
+    def _applicable(self, property_: str) -> bool:
+        return bool(checks.find()[property_].applies(self.s))
+
+    def _properties(self) -> list[PropertyResult]:
+        results: dict[str, PropertyResult] = {}
+        order = sorted(self._known(), key=lambda p: (p != "barrier-divergence", p.startswith("race")))
+        for p in order:
+            start = time.monotonic()
+            made = self._property(p)
+            results[p] = replace(made, seconds=time.monotonic() - start)
+        return self._lean([results[p] for p in self._known()])
+
+    def _lean(self, results: list[PropertyResult]) -> list[PropertyResult]:
+        """Barriers order memory only if every thread reaches them: dependent proofs fall with divergence."""
+        by_id = {r.id: r for r in results}
+        barrier = by_id.get("barrier-divergence")
+        if barrier is None:
+            blocked = bool(self.s.barriers)
+        else:
+            blocked = barrier.verdict not in (Verdict.PROVED, Verdict.NOT_APPLICABLE)
+        if not blocked:
+            return results
+        leaning = {"race-shared", "race-global", "uninitialized", "bounds-global", "bounds-shared", "bounds-local"}
+        return [
+            replace(r, verdict=Verdict.UNKNOWN, reason=Reason.DIVERGENCE, detail="it rests on barriers that all threads reach",
+                    depends=("barrier-divergence",))
+            if r.id in leaning and r.verdict is Verdict.PROVED
+            else r
+            for r in results
+        ]  # fmt: skip
+
+    def _property(self, property_: str) -> PropertyResult:
+        check = checks.find()[property_]
+        if property_ in ("overflow", "arithmetic"):
+            return self._operation_result(property_)
+        if not check.applies(self.s):
+            return PropertyResult(property_, Verdict.NOT_APPLICABLE)
+        failed: list[_Failed] = []
+        total = proved = 0
+        for item in check.claims(self.c):
+            total += 1
+            if total > MAX_OBLIGATIONS or self._late():
+                return PropertyResult(
+                    property_, Verdict.UNKNOWN, Reason.RESOURCES, "the time for this file is up", total, proved,
+                    span=self.kernel.span,
+                )  # fmt: skip
+            options = item if isinstance(item, tuple) else (item,)
+            decision = self._any(options)
+            if decision.status == "proved":
+                proved += 1
+            else:
+                failed.append(_Failed(options[0], decision))
+        if not failed:
+            if total == 0:
+                return self._nothing(property_)
+            return PropertyResult(property_, Verdict.PROVED, obligations=total, proved=total)
+        return self._unproved(property_, failed, total, proved)
+
+    def _nothing(self, property_: str) -> PropertyResult:
+        """No obligation although the construct is there: every pair was excluded by its kind (reads only)."""
+        if self.s.accesses:
+            return PropertyResult(property_, Verdict.PROVED, detail="no conflicting accesses")
+        return PropertyResult(property_, Verdict.UNKNOWN, Reason.VACUOUS, "the kernel accesses no memory", span=self.kernel.span)
+
+    def _any(self, options: Iterable[Obligation]) -> Decision:
+        last = Decision("unknown", "nothing to try")
+        for o in options:
+            last = self.d.decide(o)
+            if last.status == "proved":
+                return last
+        return last
+
+    def _unproved(self, property_: str, failed: list[_Failed], total: int, proved: int) -> PropertyResult:
+        clause_detail = ""
+        spot = failed[0]
+        for f in failed:
+            text = self._clause_for(f)
+            if text:
+                clause_detail, spot = clause_detail or text, f if not clause_detail else spot
+                continue
+            if self._refute(self.c, self.d, f.obligation, property_):
+                return PropertyResult(property_, Verdict.REFUTED, None, f.obligation.claim, total, proved, span=f.obligation.span)
+        for f in failed:
+            if any(x.id == property_ for x in self.findings):
+                break
+            if not self._clause_for(f):
+                spot = f
+                clause_detail = ""
+                break
+        where = spot.obligation.span
+        if clause_detail:
+            return PropertyResult(property_, Verdict.UNKNOWN, Reason.MISSING_CONTRACT, clause_detail, total, proved, span=where)
+        reason, why = _reason(spot)
+        detail = f"not shown: {spot.obligation.claim} ({where}); {why}"
+        return PropertyResult(property_, Verdict.UNKNOWN, reason, detail, total, proved, span=where)
+
+    def _clause_for(self, f: _Failed) -> str:
+        return missing_clause(self.c, self.d, f.obligation)
+
+    def _operation_result(self, property_: str) -> PropertyResult:
+        total, proved = self.operation_counts[property_]
+        failed = [f for f in self.failed_operations.values() if f.obligation.property == property_]
+        if not failed:
+            return PropertyResult(property_, Verdict.PROVED, obligations=total, proved=proved)
+        total += len(failed)
+        shown = next((x for x in self.findings if x.id == property_), None)
+        if shown is not None:
+            return PropertyResult(property_, Verdict.REFUTED, None, shown.message, total, proved, span=shown.span)
+        spot = failed[0]
+        for f in failed:
+            text = missing_clause(self.c, self.d, f.obligation)
+            if text:
+                return PropertyResult(
+                    property_, Verdict.UNKNOWN, Reason.MISSING_CONTRACT, text, total, proved, span=f.obligation.span
+                )
+        reason, why = _reason(spot)
+        detail = f"not shown: {spot.obligation.claim} ({spot.obligation.span}); {why}"
+        return PropertyResult(property_, Verdict.UNKNOWN, reason, detail, total, proved, span=spot.obligation.span)
+
+
+WHY = {
+    "bounds-global": "the access is outside the memory that the launch provides",
+    "bounds-shared": "the access is outside the shared array",
+    "bounds-local": "the access is outside the local array",
+    "race-shared": "nothing orders the two accesses: no barrier lies between them",
+    "race-global": "nothing orders the two accesses, so the result depends on timing",
+    "barrier-divergence": "some threads wait at a barrier that others never reach: undefined behaviour, usually a hang",
+    "overflow": "the value does not fit its C type, and an address or a condition depends on it",
+    "arithmetic": "the operation is undefined for these values",
+    "uninitialized": "the memory has no defined contents at that point",
+    "launch": "the device refuses such a launch",
+    "alignment": "the device faults on misaligned vector accesses",
+    "assert": "the program's own condition does not hold",
+}
+
+
+def _fault(o: Obligation, w: Witness) -> str:
+    """The message of a finding, in the words of what was seen."""
+    actions = " while ".join(
+        f"thread {t.thread} of block {t.block} {t.action}" for t in w.threads[:2]
+    )
+    return actions or o.claim
+
+
+def _reason(f: _Failed) -> tuple[Reason, str]:
+    why = f.decision.why
+    if why.startswith("unsupported:"):
+        return Reason.UNSUPPORTED, why.removeprefix("unsupported: ")
+    if f.decision.killed:
+        return Reason.RESOURCES, why
+    if f.decision.status == "refutable":
+        return Reason.NOT_REPRODUCED, "the solver has a model, but no run confirmed it"
+    return Reason.BUDGET, f"the solver gave up ({why or 'no reason given'})"
+
+
+__all__ = ["KernelVerdicts", "Settings", "Summary", "verify"]

@@ -1,0 +1,140 @@
+"""From an obligation that fails to a concrete launch: symbols, grid, block, threads, integer contents.
+
+The obligation is instantiated with small sizes first (then the problem's, then whatever the solver picks), which makes
+it linear; a model gives the threads. The witness is only a candidate until the simulator has replayed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from specs import clauses
+from specs.contract import Contract
+from specs.location import Span
+from specs.results import ThreadAccess, Witness
+from verifier.prover.discharge import Discharger
+from verifier.smt.smtlib import gather, script
+from verifier.smt.terms import Const, Term
+from verifier.symex.claims import Claims, Obligation
+from verifier.symex.summary import Summary
+
+Triple = tuple[int, int, int]
+
+
+def candidates(
+    c: Claims, d: Discharger, o: Obligation, assignments: Iterable[Mapping[str, int]], general: bool = True
+) -> Iterable[Witness]:
+    """Witness candidates, smallest launches first."""
+    for values in assignments:
+        found = _model(c, d, o, values, 0.4)
+        if found is not None:
+            yield found
+    if general:
+        found = _model(c, d, o, {}, 1.0)
+        if found is not None:
+            yield found
+
+
+def _model(c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int], scale: float) -> Witness | None:
+    s, t = c.s, c.s.t
+    pinned = {
+        atom: t.const(values[name])
+        for name, atom in s.symbols.items()
+        if name in values and not isinstance(atom, Const)
+    }
+    memo: dict[Term, Term] = {}
+
+    def at(term: Term) -> Term:
+        return t.rebuild(term, pinned.get, memo)
+
+    assertions = [at(x) for x in (*o.facts, *o.hyps)] + [t.not_(at(o.goal))]
+    if any(a is t.false for a in assertions):
+        return None
+    level = 2 if o.same_block else 1
+    wants: list[Term] = []
+    g = s.geometry
+    for suffix in o.threads:
+        for axis in (*g.block_index, *g.thread):
+            wants.append(at(c.rename(axis, suffix, level) if suffix else axis))
+    wants += [at(x) for x in (*g.grid, *g.block)]
+    names = list(s.symbols)
+    wants += [at(s.symbols[n]) for n in names]
+    reads: list[tuple[str, Term, Term]] = []
+    for atom in o.data:
+        buffer, index = s.reads[atom]
+        for suffix in o.threads:
+            value = at(c.rename(atom, suffix, level) if suffix else atom)
+            where = at(c.rename(index, suffix, level) if suffix else index)
+            reads.append((buffer, where, value))
+    for _, where, value in reads:
+        wants += [where, value]
+    offsets = []
+    for i, access in enumerate(o.accesses[:2]):
+        suffix = o.threads[min(i, len(o.threads) - 1)]
+        offsets.append(at(c.rename(access.offset, suffix, level) if suffix else access.offset))
+    wants += offsets
+    facts = gather(t, [*assertions, *wants], s.facts if len(o.threads) == 1 else {})
+    facts = [at(f) for f in facts]
+    answer = d.pool.check(script(t, [*facts, *assertions], wants), "i" * len(wants), scale)
+    if answer.status != "sat":
+        return None
+    v = list(answer.values)
+    return _witness(c, o, names, v, [r[0] for r in reads], len(offsets), values)
+
+
+def _witness(
+    c: Claims, o: Obligation, names: list[str], v: list[int], reads: list[str], offsets: int, values: Mapping[str, int]
+) -> Witness | None:
+    s = c.s
+    threads: list[tuple[Triple, Triple]] = []
+    pos = 0
+    for _ in o.threads:
+        threads.append(((v[pos], v[pos + 1], v[pos + 2]), (v[pos + 3], v[pos + 4], v[pos + 5])))
+        pos += 6
+    grid, block = (v[pos], v[pos + 1], v[pos + 2]), (v[pos + 3], v[pos + 4], v[pos + 5])
+    pos += 6
+    symbols = dict(zip(names, v[pos : pos + len(names)], strict=True))
+    pos += len(names)
+    data: dict[str, dict[int, int]] = {}
+    for buffer in reads:
+        data.setdefault(buffer, {})[v[pos]] = v[pos + 1]
+        pos += 2
+    where = v[pos : pos + offsets]
+    try:
+        launch = clauses.instantiate(s.contract, symbols)
+    except (clauses.ClauseError, clauses.ClauseUndefined):
+        return None
+    accesses = []
+    for i, (b, th) in enumerate(threads):
+        action, span = o.claim, o.span
+        if o.accesses:
+            a = o.accesses[min(i, len(o.accesses) - 1)]
+            off = where[min(i, len(where) - 1)]
+            elem = a.obj.elem or 1
+            verb = {"read": "reads", "write": "writes", "atomic": "updates"}[a.kind]
+            action, span = f"{verb} {a.obj.name}[{off // elem}]", a.span
+        accesses.append(ThreadAccess(b, th, action, span))
+    return Witness(
+        grid=launch.grid if all(launch.grid) else grid,
+        block=launch.block if all(launch.block) else block,
+        shared_bytes=launch.shared_bytes,
+        symbols=symbols,
+        scalars=dict(launch.scalars),
+        buffers={b.param: b.numel for b in launch.buffers},
+        threads=tuple(accesses),
+        data=data,
+        domain="problem" if _is_problem(s.contract, symbols) else "general",
+    )
+
+
+def _is_problem(contract: Contract, symbols: Mapping[str, int]) -> bool:
+    known = {x.name: x.value for x in contract.symbols if x.value is not None}
+    return bool(known) and all(symbols.get(n) == v for n, v in known.items())
+
+
+def summary_of(c: Claims) -> Summary:
+    """The summary behind the claims."""
+    return c.s
+
+
+__all__ = ["Span", "candidates", "summary_of"]

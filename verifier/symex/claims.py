@@ -1,0 +1,217 @@
+"""Obligations and how they are stated: one claim about one thread, or about two.
+
+Summary -> Obligation. A two-thread claim copies the terms of each side: symbols of level 2 (same block) or of levels 1
+and 2 (different blocks) get the suffix of their thread.
+
+Invariant: if ``facts and hyps imply goal`` is valid, the claim holds for every launch the contract allows, given that
+the operations of the summary kept their types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from specs.location import Span
+from verifier.smt.definitions import closure, quotient_bounds
+from verifier.smt.terms import Poly, Term, Terms, divide_mono
+from verifier.symex.summary import Access, BarrierEvent, Epoch, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """``threads``: the suffixes of the threads it speaks of ("" for one thread). ``about``: accesses or barriers."""
+
+    property: str
+    span: Span
+    claim: str
+    hyps: tuple[Term, ...]
+    goal: Term
+    facts: tuple[Term, ...]
+    threads: tuple[str, ...] = ("",)
+    accesses: tuple[Access, ...] = ()
+    barrier: BarrierEvent | None = None
+    same_block: bool = True
+    data: tuple[Term, ...] = ()
+    """Integer contents of buffers that the claim depends on (read atoms)."""
+    note: str = ""
+
+
+@dataclass(slots=True)
+class Claims:
+    """Builds obligations over one summary; remembers facts."""
+
+    s: Summary
+    _own: dict[tuple[Term, ...], list[Term]] = field(default_factory=dict)
+    _memos: dict[tuple[str, int], dict[Term, Term]] = field(default_factory=dict)
+
+    def base(self) -> list[Term]:
+        """Preconditions of the launch and what they rest on."""
+        return [*self.s.requires]
+
+    def facts_for(self, roots: Iterable[Term]) -> list[Term]:
+        """Facts about the roots' atoms (registered and by definition), for one thread."""
+        key = tuple(roots)
+        found = self._own.get(key)
+        if found is None:
+            found = closure(self.s.t, [*key, *self.base()], self.s.facts)
+            self._own[key] = found
+        return found
+
+    def single(
+        self, property_: str, span: Span, claim: str, hyps: Iterable[Term], goal: Term, accesses: tuple[Access, ...] = ()
+    ) -> Obligation:
+        """A claim about one thread."""
+        hyps = tuple(hyps)
+        facts = [*self.base(), *self.facts_for((*hyps, goal))]
+        facts += quotient_bounds(self.s.t, [*hyps, *facts])
+        return Obligation(
+            property_, span, claim, hyps, goal, tuple(facts), accesses=accesses, data=self.data((*hyps, goal))
+        )
+
+    def data(self, roots: Iterable[Term]) -> tuple[Term, ...]:
+        """Read atoms among the roots."""
+        from verifier.smt.terms import atoms
+
+        return tuple(a for a in atoms(roots) if a in self.s.reads)
+
+    def rename(self, term: Term, suffix: str, min_level: int) -> Term:
+        """The term as thread ``suffix`` sees it."""
+        memo = self._memos.setdefault((suffix, min_level), {})
+        return self.s.t.rename(term, suffix, min_level, memo)
+
+    def two_threads(
+        self,
+        property_: str,
+        span: Span,
+        claim: str,
+        first: Iterable[Term],
+        second: Iterable[Term],
+        together: Iterable[Term],
+        goal: Term,
+        same_block: bool,
+        accesses: tuple[Access, ...] = (),
+        barrier: BarrierEvent | None = None,
+        extra: tuple[tuple[Term, ...], tuple[Term, ...]] = ((), ()),
+    ) -> Obligation:
+        """A claim about two distinct threads; ``first``/``second`` are hypotheses, unrenamed.
+
+        ``together`` and ``goal`` are renamed already; ``extra`` are the unrenamed terms of each side that they mention,
+        whose facts are needed.
+        """
+        t, level = self.s.t, 2 if same_block else 1
+        first, second = tuple(first), tuple(second)
+        a = [self.rename(x, "1", level) for x in (*self.facts_for((*first, *extra[0])), *self._geometry_facts())]
+        b = [self.rename(x, "2", level) for x in (*self.facts_for((*second, *extra[1])), *self._geometry_facts())]
+        hyps = [self.rename(x, "1", level) for x in first] + [self.rename(x, "2", level) for x in second]
+        hyps += [*together, self.distinct(same_block)]
+        facts = dict.fromkeys([*self.base(), *a, *b])
+        for extra in closure(t, [*facts, *hyps, goal], {}):
+            facts[extra] = None
+        facts.update(dict.fromkeys(quotient_bounds(t, [*hyps, *facts])))
+        return Obligation(
+            property_, span, claim, tuple(hyps), goal, tuple(f for f in facts if f is not t.true), ("1", "2"),
+            accesses, barrier, same_block, self.data((*first, *second)),
+        )  # fmt: skip
+
+    def _geometry_facts(self) -> list[Term]:
+        g = self.s.geometry
+        return [f for a in (*g.thread, *g.block_index) for f in self.s.facts.get(a, ())]
+
+    def distinct(self, same_block: bool) -> Term:
+        """The two threads differ (within a block by thread index, else by block index)."""
+        t, g = self.s.t, self.s.geometry
+        axes = g.thread if same_block else g.block_index
+        level = 2 if same_block else 1
+        return t.or_(*(t.ne(self.rename(a, "1", level), self.rename(a, "2", level)) for a in axes))
+
+
+def linear_thread(s: Summary) -> Term:
+    """The thread's linear index in its block."""
+    t, g = s.t, s.geometry
+    x, y, z = g.thread
+    return t.total([x, t.mul(y, g.block[0]), t.mul(z, t.mul(g.block[0], g.block[1]))])
+
+
+def same_interval(c: Claims, a: tuple[Epoch, ...], b: tuple[Epoch, ...], level: int = 2) -> Term:
+    """Whether two threads of a block can stand after the same barrier instance (renamed terms)."""
+    t = c.s.t
+    parts = []
+    for x in a:
+        for y in b:
+            if x.site != y.site or len(x.iters) != len(y.iters):
+                continue
+            same = [t.eq(c.rename(i, "1", level), c.rename(j, "2", level)) for i, j in zip(x.iters, y.iters, strict=True)]
+            parts.append(t.and_(c.rename(x.cond, "1", level), c.rename(y.cond, "2", level), *same))
+    return t.or_(*parts)
+
+
+def overlap(c: Claims, a: Access, b: Access, level: int) -> Term:
+    """The byte ranges of two accesses meet (renamed terms)."""
+    t = c.s.t
+    x, y = c.rename(a.offset, "1", level), c.rename(b.offset, "2", level)
+    d = t.sub(x, y)
+    if a.size == b.size and _multiple(t, d, a.size):
+        return t.eq(d, t.zero)
+    return t.and_(t.lt(d, t.const(b.size)), t.lt(t.neg(d), t.const(a.size)))
+
+
+def _multiple(t: Terms, d: Term, size: int) -> bool:
+    return all(c % size == 0 for c in t.poly(d).values())
+
+
+def delinearise(t: Terms, d: Term, bounded: "BoundsLike", depth: int = 5) -> Iterator[Term]:
+    """Consequences of ``d == 0``: for d = W*X + Y with -W < Y < W shown, X == 0 and Y == 0, recursively."""
+    if depth == 0:
+        return
+    poly = t.poly(d)
+    factors: dict[tuple[Term, ...], None] = {}
+    for mono, coef in poly.items():
+        for a in mono:
+            if a.level <= 1 and a.lo is not None and a.lo >= 1:
+                factors[(a,)] = None
+        uniform = tuple(a for a in mono if a.level <= 1 and a.lo is not None and a.lo >= 1)
+        if len(uniform) > 1:
+            factors[uniform] = None
+        if abs(coef) > 1:
+            factors.setdefault((t.const(abs(coef)),), None)
+    for factor in sorted(factors, key=lambda f: (-len(f), [a.id for a in f])):
+        w = t.product(factor)
+        ((wm, wc),) = t.poly(w).items()
+        x: Poly = {}
+        y: Poly = {}
+        for mono, coef in poly.items():
+            rest = divide_mono(mono, wm)
+            if rest is not None and coef % wc == 0:
+                x[rest] = x.get(rest, 0) + coef // wc
+            else:
+                y[mono] = coef
+        if not x or not y:
+            continue
+        tx, ty = t.from_poly(x), t.from_poly(y)
+        if bounded.prove(t.lt(ty, w)) and bounded.prove(t.lt(t.neg(ty), w)):
+            yield t.eq(tx, t.zero)
+            yield t.eq(ty, t.zero)
+            yield from delinearise(t, tx, bounded, depth - 1)
+            yield from delinearise(t, ty, bounded, depth - 1)
+            return
+    if len(poly) and all(m for m in poly):
+        common = None
+        for mono in poly:
+            shared = tuple(a for a in mono if a.lo is not None and a.lo >= 1 and a.level <= 1)
+            common = set(shared) if common is None else common & set(shared)
+        if common:
+            w = t.product(sorted(common, key=lambda a: a.id)[:1])
+            ((wm, _),) = t.poly(w).items()
+            divided = {divide_mono(m, wm) or (): c for m, c in poly.items()}
+            reduced = t.from_poly(divided)
+            yield t.eq(reduced, t.zero)
+            yield from delinearise(t, reduced, bounded, depth - 1)
+
+
+class BoundsLike:
+    """What delinearise needs of ``verifier.smt.bounds.Bounds``."""
+
+    def prove(self, goal: Term) -> bool:
+        """Whether the goal is shown."""
+        raise NotImplementedError

@@ -1,0 +1,463 @@
+"""Symbolic execution of a kernel body for one generic thread.
+
+Kernel x Contract -> Summary. Structured control flow is executed once with path conditions; after a branch the locals
+are joined with conditionals; loops follow ``loops``. The executor never decides anything: it records accesses,
+barriers, integer operations and what it could not model (gaps).
+
+Invariant: for every launch the contract allows and every thread, each real access is an instance of a recorded access
+(for some values of the level-2 symbols), unless a gap lies on its path.
+
+Example::
+
+    summary = summarize(kernel, contract, cap=1 << 30)
+    [(a.kind, a.obj.name) for a in summary.accesses]  # [("read", "x"), ("write", "y")]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from specs.contract import Contract
+from specs.location import NOWHERE, Span
+from verifier.ir import nodes as ir
+from verifier.smt.terms import Term, TooLarge
+from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
+from verifier.symex.loops import LoopRules
+from verifier.symex.relevance import relevant_locals
+from verifier.symex.setup import prepare
+from verifier.symex.summary import Access, BarrierEvent, Epoch, MemoryObject, Summary
+
+NODE_BUDGET = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A state that left a scope or loop early."""
+
+    state: State
+
+
+class Executor(LoopRules, Evaluator):
+    """Statements. Expressions are in ``expressions``, loops in ``loops``."""
+
+    def __init__(
+        self, summary: Summary, wrapped: frozenset[object], dropped: frozenset[object], node_budget: int = NODE_BUDGET
+    ) -> None:
+        super().__init__(summary, wrapped, node_budget)
+        self.dropped = dropped
+        self.exits: dict[str, list[State]] = {}
+        self.written: frozenset[str] = frozenset()
+
+    # --- control ----------------------------------------------------------------------------------------------------
+
+    def run(self, body: tuple[ir.Stmt, ...]) -> None:
+        """Execute statements from the current state; a dead state executes nothing."""
+        for stmt in body:
+            if self.state.guard is self.t.false:
+                return
+            try:
+                self.spend()
+                self._statement(stmt)
+            except Unmodelled as gap:
+                span = gap.span if gap.span is not NOWHERE else getattr(stmt, "span", NOWHERE)
+                self.gap(gap.construct, gap.detail, span)
+                self._forget(stmt)
+
+    def _forget(self, stmt: ir.Stmt) -> None:
+        """After a statement that could not be modelled, what it assigns is unknown."""
+        from verifier.symex.loops import assigned
+
+        for name in assigned((stmt,)):
+            self.state.env.pop(name, None)
+
+    def _statement(self, s: ir.Stmt) -> None:
+        t = self.t
+        match s:
+            case ir.Assign(var=var, value=value):
+                self.state.env[var] = self.eval(value)
+            case ir.Load():
+                self._load(s)
+            case ir.Store():
+                self._store(s)
+            case ir.Atomic():
+                self._atomic(s)
+            case ir.If():
+                self._if(s)
+            case ir.Loop():
+                self.loop(s)
+            case ir.Scope(label=label, body=body):
+                self._scope(label, body)
+            case ir.Leave(label=label):
+                self.exits.setdefault(label, []).append(self.state.copy())
+                self.state.guard = t.false
+            case ir.Barrier():
+                self._barrier(s)
+            case ir.BarrierReduce(var=var, pred=pred, site=site, span=span):
+                self.value(pred)
+                self._block_barrier(site, span, "__syncthreads reduction")
+                self.state.env[var] = Val(self.fresh("vote", 1, *int_range(32, True)))
+            case ir.WarpOp():
+                self._warp(s)
+            case ir.Fence():
+                pass
+            case ir.Declare():
+                pass
+            case ir.Assert(cond=cond, text=text, span=span):
+                v = self.value(cond)
+                self.s.asserts.append((self.state.guard, v.term, span, text))
+            case ir.Trap(kind=kind, span=span):
+                self.s.asserts.append((self.state.guard, t.false, span, kind))
+                self.state.guard = t.false
+            case ir.Unsupported(construct=construct, detail=detail, span=span):
+                self.gap(construct, detail, span)
+            case _:
+                assert_never(s)
+
+    def _if(self, s: ir.If) -> None:
+        c = self.value(s.cond)
+        self.sink(c.deps, s.span, "a branch")
+        base = self.state
+        then, other = base.copy(), base.copy()
+        then.guard = self.t.and_(base.guard, c.term)
+        other.guard = self.t.and_(base.guard, self.t.not_(c.term))
+        then.gdeps = other.gdeps = base.gdeps | c.deps
+        want_then, want_other = then.guard, other.guard
+        self.state = then
+        self.run(s.then)
+        then = self.state
+        self.state = other
+        self.run(s.other)
+        other = self.state
+        if then.guard is want_then and other.guard is want_other and want_then is not self.t.false:
+            if want_other is self.t.false:
+                self.state = then
+                return
+            joined = self.join(c.term, c.deps, then, other)
+            joined.guard, joined.gdeps = base.guard, base.gdeps
+            self.state = joined
+            return
+        if then.guard is self.t.false:
+            self.state = other
+        elif other.guard is self.t.false:
+            self.state = then
+        else:
+            joined = self.join(c.term, c.deps, then, other)
+            joined.guard = self.t.or_(then.guard, other.guard)
+            self.state = joined
+
+    def join(self, cond: Term, deps: int, a: State, b: State) -> State:
+        """The state that is ``a`` where ``cond`` holds and ``b`` elsewhere (guard left to the caller)."""
+        env: dict[str, Value] = {}
+        for name, va in a.env.items():
+            vb = b.env.get(name)
+            if vb is None:
+                continue
+            if va is vb:
+                env[name] = va
+                continue
+            try:
+                env[name] = self.choose(cond, deps, va, vb)
+            except Unmodelled:
+                continue
+        no = self.t.not_(cond)
+        return State(
+            env,
+            self.t.or_(a.guard, b.guard),
+            a.gdeps | b.gdeps,
+            join_epochs(self, cond, no, a.block, b.block),
+            join_epochs(self, cond, no, a.warp, b.warp),
+        )
+
+    def relative(self, guard: Term, base: Term) -> Term:
+        """``guard`` without the conjuncts of ``base``: enough to tell apart states that both satisfy ``base``."""
+        if guard.op != "and":
+            return self.t.true if guard is base else guard
+        known = set(base.args) if base.op == "and" else {base}
+        return self.t.and_(*(g for g in guard.args if g not in known))
+
+    def _scope(self, label: str, body: tuple[ir.Stmt, ...]) -> None:
+        outer = self.exits.pop(label, None)
+        base = self.state.guard
+        self.run(body)
+        self.state = self.gather(label, base, self.state)
+        if outer is not None:
+            self.exits[label] = outer
+
+    def gather(self, label: str, base: Term, fall: State) -> State:
+        """Join the states that left ``label`` with the one that fell through."""
+        state = fall
+        for early in reversed(self.exits.pop(label, [])):
+            if early.guard is self.t.false:
+                continue
+            if state.guard is self.t.false:
+                state = early
+                continue
+            cond = self.relative(early.guard, base)
+            guard = self.t.or_(early.guard, state.guard)
+            gdeps = early.gdeps | state.gdeps
+            state = self.join(cond, early.gdeps, early, state)
+            state.guard, state.gdeps = guard, gdeps
+        return state
+
+    # --- memory -----------------------------------------------------------------------------------------------------
+
+    def access(
+        self,
+        kind: str,
+        place: ir.Place,
+        size: int,
+        span: Span,
+        value: Term | None = None,
+        scope: str = "device",
+        vector: bool = False,
+        volatile: bool = False,
+    ) -> tuple[Ptr, tuple[Access, ...]]:
+        """Record an access through every alternative of the place's pointer."""
+        pointer, rows = self.pointer(place)
+        self.sink(pointer.deps, span, "an address")
+        made = []
+        for cond, obj, offset in pointer.alts:
+            if obj is None:
+                raise Unmodelled("pointer", "a pointer whose target is not known", span)
+            made.append(
+                Access(
+                    len(self.s.accesses),
+                    kind,  # type: ignore[arg-type]
+                    obj,
+                    offset,
+                    size,
+                    self.t.and_(self.state.guard, cond),
+                    pointer.deps | self.state.gdeps,
+                    span,
+                    self.state.block,
+                    self.state.warp,
+                    self.iters,
+                    rows,
+                    value,
+                    scope,
+                    vector,
+                    volatile,
+                )
+            )
+            self.s.accesses.append(made[-1])
+        return pointer, tuple(made)
+
+    def _load(self, s: ir.Load) -> None:
+        size = ir.size_of(s.place.type)
+        pointer, _ = self.access("read", s.place, size, s.span, vector=bool(s.parts), volatile=s.volatile)
+        if s.parts:
+            for local, field in s.parts:
+                moved = Ptr(tuple((c, o, self.t.add(x, self.t.const(field.offset))) for c, o, x in pointer.alts))
+                self.state.env[local] = self.loaded(moved, field.type, pointer.deps)
+            return
+        self.state.env[s.var] = self.loaded(pointer, s.place.type, pointer.deps)
+
+    def loaded(self, pointer: Ptr, type_: ir.Type, deps: int) -> Value:
+        """What a load yields: the launch's contents of a buffer nobody writes, else unknown."""
+        t = self.t
+        if len(pointer.alts) == 1:
+            _, obj, offset = pointer.alts[0]
+            if obj is not None and obj.name not in self.written and obj.space in ("global", "constant"):
+                return self._content(obj, offset, type_, deps)
+        match type_:
+            case ir.Int(bits=bits, signed=signed):
+                lo, hi = int_range(bits, signed)
+                return Val(self.fresh("load", 2, lo, hi), deps)
+            case ir.Bool():
+                return Val(self.fresh_bool("load"), deps)
+            case ir.Float():
+                return Val(t.float(t.fresh_name("load"), self.iters, 2), deps)
+            case _:
+                raise Unmodelled("load", f"a load of type {type(type_).__name__.lower()}")
+
+    def _content(self, obj: MemoryObject, offset: Term, type_: ir.Type, deps: int) -> Value:
+        t = self.t
+        name = f"read:{obj.name}"
+        match type_:
+            case ir.Int(bits=bits, signed=signed):
+                lo, hi = int_range(bits, signed)
+                natural = obj.integer and obj.elem == bits // 8
+                index = t.quot(offset, t.const(obj.elem)) if natural else offset
+                out = t.app(f"{name}:{bits}{'s' if signed else 'u'}", (index,), 0, lo, hi)
+                if natural:
+                    self.s.reads[out] = (obj.name, index)
+                    bounds = self.content_bounds(obj.name)
+                    if bounds is not None and out not in self.s.facts:
+                        self.s.fact(out, t.le(bounds[0], out), t.le(out, bounds[1]))
+                return Val(out, deps)
+            case ir.Bool():
+                return Val(t.ne(t.app(f"{name}:8u", (offset,), 0, 0, 1), t.zero), deps)
+            case ir.Float():
+                return Val(t.float(f"{name}:{type_.name}:{offset.id}", (), offset.level), deps)
+            case _:
+                raise Unmodelled("load", f"a load of type {type(type_).__name__.lower()}")
+
+    def content_bounds(self, name: str) -> tuple[Term, Term] | None:
+        """The contract's bounds on a buffer's integer contents, if it has any that count."""
+        return self.contents.get(name)
+
+    contents: dict[str, tuple[Term, Term]]
+
+    def _store(self, s: ir.Store) -> None:
+        size = ir.size_of(s.place.type)
+        value: Term | None = None
+        if s.value is not None:
+            v = self.eval(s.value)
+            if isinstance(v, Ptr):
+                raise Unmodelled("store", "a pointer stored to memory", s.span)
+            value = v.term
+        for _, part in s.parts:
+            self.eval(part)
+        self.access("write", s.place, size, s.span, value, vector=bool(s.parts), volatile=s.volatile)
+
+    def _atomic(self, s: ir.Atomic) -> None:
+        for a in s.args:
+            self.eval(a)
+        self.access("atomic", s.place, ir.size_of(s.place.type), s.span, scope=s.scope)
+        if s.var:
+            self.state.env[s.var] = self.fresh_of(s.place.type, "atomic")
+
+    # --- synchronisation --------------------------------------------------------------------------------------------
+
+    def _barrier(self, s: ir.Barrier) -> None:
+        match s.kind:
+            case "block":
+                self._block_barrier(s.site, s.span, "__syncthreads")
+            case "warp":
+                mask = self.value(s.mask) if s.mask is not None else Val(self.t.const(0xFFFFFFFF))
+                self.sink(mask.deps, s.span, "a mask")
+                self._event("warp", s.site, s.span, "__syncwarp", mask)
+                if mask.term is self.t.const(0xFFFFFFFF):
+                    self.state.warp = (Epoch(self.t.true, f"{s.site}{self.path}", self.iters),)
+            case "grid":
+                self._event("grid", s.site, s.span, "grid sync", Val(self.t.zero))
+                raise Unmodelled("grid synchronisation", "grid.sync() orders whole grids; not modelled yet", s.span)
+            case _:
+                assert_never(s.kind)
+
+    def _event(self, kind: str, site: str, span: Span, what: str, mask: Val) -> None:
+        self.sink(self.state.gdeps, span, "a barrier")
+        self.s.barriers.append(
+            BarrierEvent(
+                kind, f"{site}{self.path}", self.state.guard, self.iters, span, self.state.gdeps, mask.term, what
+            )
+        )
+
+    def _block_barrier(self, site: str, span: Span, what: str) -> None:
+        self._event("block", site, span, what, Val(self.t.zero))
+        epoch = (Epoch(self.t.true, f"{site}{self.path}", self.iters),)
+        self.state.block = epoch
+        self.state.warp = epoch
+
+    def _warp(self, s: ir.WarpOp) -> None:
+        for a in s.args:
+            self.eval(a)
+        if s.mask is not None:
+            mask = self.value(s.mask)
+            self.sink(mask.deps, s.span, "a mask")
+            self._event("warp", s.site, s.span, s.op, mask)
+        if s.var:
+            self.state.env[s.var] = self.fresh_of(s.type, s.op)
+
+
+def join_epochs(x: Executor, cond: Term, no: Term, a: tuple[Epoch, ...], b: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+    """Possible last barriers after a branch."""
+    if a == b:
+        return a
+    merged: dict[tuple[str, tuple[Term, ...]], Term] = {}
+    for side, epochs in ((cond, a), (no, b)):
+        for e in epochs:
+            key = (e.site, e.iters)
+            c = x.t.and_(side, e.cond)
+            merged[key] = x.t.or_(merged[key], c) if key in merged else c
+    return tuple(Epoch(c, site, iters) for (site, iters), c in merged.items())
+
+
+def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[set[str], bool]:
+    """Names of pointer locals and objects that stores may go through (syntactic), and whether that is complete."""
+    names: set[str] = set()
+
+    def roots(place: ir.Place) -> None:
+        match place:
+            case ir.Deref(pointer=p):
+                expr_roots(p)
+            case ir.Object(name=name):
+                names.add(name)
+            case ir.Elem(array=a):
+                roots(a)
+            case ir.Member(struct=m):
+                roots(m)
+
+    def expr_roots(e: ir.Expr) -> None:
+        match e:
+            case ir.Read(name=name):
+                names.add(name)
+            case ir.PtrAdd(pointer=p):
+                expr_roots(p)
+            case ir.Convert(operand=o):
+                expr_roots(o)
+            case ir.Select(then=a, other=b):
+                expr_roots(a)
+                expr_roots(b)
+            case ir.AddressOf(place=pl):
+                roots(pl)
+
+    flows: dict[str, set[str]] = {}
+
+    def walk(stmts: tuple[ir.Stmt, ...]) -> None:
+        for s in stmts:
+            match s:
+                case ir.Store(place=p) | ir.Atomic(place=p):
+                    roots(p)
+                case ir.Assign(var=var, value=v) if isinstance(v.type, ir.Pointer):
+                    before = set(names)
+                    names.clear()
+                    expr_roots(v)
+                    flows.setdefault(var, set()).update(names)
+                    names.clear()
+                    names.update(before)
+                case ir.If(then=a, other=b):
+                    walk(a)
+                    walk(b)
+                case ir.Loop(head=h, body=b, step=st):
+                    walk(h)
+                    walk(b)
+                    walk(st)
+                case ir.Scope(body=b):
+                    walk(b)
+
+    walk(body)
+    todo = list(names)
+    while todo:
+        for source in flows.get(todo.pop(), ()):
+            if source not in names:
+                names.add(source)
+                todo.append(source)
+    return names, True
+
+
+def summarize(
+    kernel: ir.Kernel,
+    contract: Contract,
+    *,
+    cap: int,
+    wrapped: frozenset[object] = frozenset(),
+    dropped: frozenset[object] = frozenset(),
+    fixed: dict[str, int] | None = None,
+) -> Summary:
+    """Execute the kernel once under the contract. ``fixed`` pins symbols to values (problem domain)."""
+    setup = prepare(kernel, contract, cap, wrapped, fixed or {})
+    x = Executor(setup.summary, wrapped, dropped)
+    x.contents = setup.contents
+    names, _ = written_objects(kernel.body, {})
+    x.written = frozenset(setup.with_aliases(names))
+    x.relevant = relevant_locals(kernel.body)
+    start = (Epoch(x.t.true, "entry", ()),)
+    x.state = State(setup.env, x.t.true, 0, start, start)
+    try:
+        x.run(kernel.body)
+    except (TooLarge, RecursionError) as error:
+        x.gap("size", str(error) or "the kernel nests too deeply", kernel.span)
+        x.s.gaps[-1] = type(x.s.gaps[-1])("size", str(error), kernel.span, x.t.true)
+    return x.s

@@ -1,0 +1,621 @@
+"""Loops: unrolled when every test is decided, else one symbolic iteration k.
+
+A variable with one unconditional update ``v += c`` is ``init + k*c`` (its update's overflow obligation makes that
+exact). Other modified variables are functions ``v@L(outer iterations, k)`` of which only inductive candidates, checked
+as lemmas, are known. After the loop the same forms hold at the exit count K, where the test fails.
+
+Barriers in a loop: at the head of iteration k the last barrier is the entry's (k = 0) or that of the end of iteration
+k-1. Loop variables may be shared between the threads of a block only if they are functions of block-level terms; this
+is checked on the executed body, and weakened and redone otherwise. The argument is in docs/soundness.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from specs.location import Span
+from verifier.ir import nodes as ir
+from verifier.smt.terms import Term
+from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
+from verifier.symex.summary import Epoch, Operation
+
+UNROLL_LIMIT = 40
+REDO_LIMIT = 12
+
+
+def assigned(stmts: Iterable[ir.Stmt]) -> dict[str, None]:
+    """Locals assigned anywhere in the statements."""
+    out: dict[str, None] = {}
+    for s in stmts:
+        match s:
+            case ir.Assign(var=v) | ir.BarrierReduce(var=v) | ir.WarpOp(var=v) | ir.Atomic(var=v):
+                if v:
+                    out[v] = None
+            case ir.Load(var=v, parts=parts):
+                if v:
+                    out[v] = None
+                out.update((p, None) for p, _ in parts)
+            case ir.If(then=a, other=b):
+                out.update(assigned(a))
+                out.update(assigned(b))
+            case ir.Loop(head=h, body=b, step=st):
+                for part in (h, b, st):
+                    out.update(assigned(part))
+            case ir.Scope(body=b):
+                out.update(assigned(b))
+    return out
+
+
+def contains_barrier(stmts: Iterable[ir.Stmt]) -> bool:
+    """Whether a block or warp barrier occurs."""
+    for s in stmts:
+        match s:
+            case ir.Barrier() | ir.BarrierReduce():
+                return True
+            case ir.If(then=a, other=b):
+                if contains_barrier(a) or contains_barrier(b):
+                    return True
+            case ir.Loop(head=h, body=b, step=st):
+                if any(contains_barrier(p) for p in (h, b, st)):
+                    return True
+            case ir.Scope(body=b):
+                if contains_barrier(b):
+                    return True
+    return False
+
+
+def leaves(stmts: Iterable[ir.Stmt], inside: frozenset[str] = frozenset()) -> dict[str, None]:
+    """Labels that are left from within the statements to outside of them."""
+    out: dict[str, None] = {}
+    for s in stmts:
+        match s:
+            case ir.Leave(label=label):
+                if label not in inside:
+                    out[label] = None
+            case ir.If(then=a, other=b):
+                out.update(leaves(a, inside))
+                out.update(leaves(b, inside))
+            case ir.Loop(label=label, head=h, body=b, step=st):
+                inner = inside | {label, f"{label}.body"}
+                for part in (h, b, st):
+                    out.update(leaves(part, inner))
+            case ir.Scope(label=label, body=b):
+                out.update(leaves(b, inside | {label}))
+    return out
+
+
+def reads(e: ir.Expr) -> dict[str, None]:
+    """Locals an expression reads."""
+    out: dict[str, None] = {}
+    stack: list[object] = [e]
+    while stack:
+        x = stack.pop()
+        match x:
+            case ir.Read(name=n):
+                out[n] = None
+            case ir.Unary(operand=a) | ir.Not(operand=a) | ir.Convert(operand=a):
+                stack.append(a)
+            case (
+                ir.Binary(left=a, right=b)
+                | ir.Compare(left=a, right=b)
+                | ir.And(left=a, right=b)
+                | ir.Or(left=a, right=b)
+                | ir.PtrDiff(left=a, right=b)
+                | ir.PtrAdd(pointer=a, index=b)
+            ):
+                stack += [a, b]
+            case ir.Select(cond=c, then=a, other=b):
+                stack += [c, a, b]
+            case ir.Call(args=args):
+                stack += args
+            case ir.AddressOf(place=p):
+                stack += place_expressions(p)
+    return out
+
+
+def place_expressions(place: ir.Place) -> list[ir.Expr]:
+    """The expressions a place is computed from."""
+    match place:
+        case ir.Deref(pointer=p):
+            return [p]
+        case ir.Elem(array=a, index=i):
+            return [*place_expressions(a), i]
+        case ir.Member(struct=s):
+            return place_expressions(s)
+        case _:
+            return []
+
+
+def _strip(e: ir.Expr) -> ir.Expr:
+    while isinstance(e, ir.Convert) and isinstance(e.type, ir.Int) and isinstance(e.operand.type, ir.Int):
+        e = e.operand
+    return e
+
+
+def _update(stmts: Iterable[ir.Stmt], name: str) -> list[tuple[bool, ir.Stmt]]:
+    """Statements that assign the local: (at top level, statement)."""
+    out: list[tuple[bool, ir.Stmt]] = []
+    for s in stmts:
+        match s:
+            case ir.If() | ir.Loop() | ir.Scope():
+                out += [(False, s)] if name in assigned((s,)) else []
+            case _:
+                if name in assigned((s,)):
+                    out.append((True, s))
+    return out
+
+
+if TYPE_CHECKING:
+    _Base = Evaluator
+else:
+    _Base = object
+
+
+class LoopRules(_Base):
+    """The loop part of the executor (mixed into it)."""
+
+    dropped: frozenset[object]
+    exits: dict[str, list[State]]
+    relevant: frozenset[str] = frozenset()
+
+    def run(self, body: tuple[ir.Stmt, ...]) -> None:
+        raise NotImplementedError
+
+    def gather(self, label: str, base: Term, fall: State) -> State:
+        raise NotImplementedError
+
+    def _event(self, kind: str, site: str, span: Span, what: str, mask: Val) -> None:
+        raise NotImplementedError
+
+    # --- transactions -----------------------------------------------------------------------------------------------
+
+    def _mark(self) -> tuple[tuple[int, ...], State, dict[str, list[State]]]:
+        s = self.s
+        lists = (s.accesses, s.barriers, s.operations, s.sinks, s.gaps, s.asserts, s.approximations)
+        return tuple(len(x) for x in lists), self.state.copy(), {k: list(v) for k, v in self.exits.items()}
+
+    def _rollback(self, mark: tuple[tuple[int, ...], State, dict[str, list[State]]]) -> None:
+        s = self.s
+        for x, n in zip(
+            (s.accesses, s.barriers, s.operations, s.sinks, s.gaps, s.asserts, s.approximations), mark[0], strict=True
+        ):
+            del x[n:]  # type: ignore[attr-defined]
+        self.state = mark[1].copy()
+        self.exits = {k: list(v) for k, v in mark[2].items()}
+
+    # --- the loop ---------------------------------------------------------------------------------------------------
+
+    def loop(self, s: ir.Loop) -> None:
+        """Execute a loop statement."""
+        outer = self.exits.pop(s.label, None)
+        everything = (*s.head, *s.body, *s.step)
+        modified = [v for v in assigned(everything) if v in self.state.env]
+        steps = {v: c for v in modified if (c := self._step_of(s, v, modified)) is not None}
+        tested = reads(s.cond)
+        for h in s.head:
+            if isinstance(h, ir.Assign):
+                tested.update(reads(h.value))
+        odd = [v for v in modified if v in tested and v not in steps]
+        if not (odd and self._unroll(s)):
+            self._symbolic(s, modified, steps)
+        if outer is not None:
+            self.exits[s.label] = outer
+
+    def _unroll(self, s: ir.Loop) -> bool:
+        """Execute iteration by iteration as long as every test is decided; False (and nothing done) otherwise."""
+        mark, path = self._mark(), self.path
+        base = self.state.guard
+        for i in range(UNROLL_LIMIT + 1):
+            self.path = f"{path}/{s.label}:{i}"
+            self.run(s.head)
+            if self.state.guard is self.t.false:
+                break
+            cond = self.value(s.cond)
+            if cond.term is self.t.false:
+                break
+            if cond.term is not self.t.true or i == UNROLL_LIMIT:
+                self.path = path
+                self._rollback(mark)
+                return False
+            self._body(s)
+            if self.state.guard is self.t.false:
+                break
+        self.path = path
+        self.state = self.gather(s.label, base, self.state)
+        return True
+
+    def _body(self, s: ir.Loop) -> None:
+        base = self.state.guard
+        self.run(s.body)
+        self.state = self.gather(f"{s.label}.body", base, self.state)
+        self.run(s.step)
+
+    def _step_of(self, s: ir.Loop, name: str, modified: list[str]) -> Term | None:
+        """The step c of ``name += c`` when that is the loop's only, unconditional update of it."""
+        updates = _update((*s.head, *s.body, *s.step), name)
+        if len(updates) != 1 or not updates[0][0] or updates[0][1] in s.head:
+            return None
+        stmt = updates[0][1]
+        if not isinstance(stmt, ir.Assign):
+            return None
+        value = _strip(stmt.value)
+        sign, scale = 1, 1
+        match value:
+            case ir.Binary(op="add" | "sub" as op, left=a, right=b) if isinstance(value.type, ir.Int):
+                a, b = _strip(a), b
+                if isinstance(a, ir.Read) and a.name == name:
+                    amount: ir.Expr = b
+                elif op == "add" and isinstance(_strip(b), ir.Read) and _strip(b) == ir.Read(name, _strip(b).type):
+                    amount = value.left
+                else:
+                    return None
+                sign = 1 if op == "add" else -1
+            case ir.PtrAdd(pointer=ir.Read(name=p), index=amount) if p == name:
+                scale = ir.size_of(value.type.elem)
+            case _:
+                return None
+        if any(v in modified for v in reads(amount)):
+            return None
+        mark = self._mark()
+        try:
+            step = self.value(amount).term
+        except Unmodelled:
+            return None
+        finally:
+            self._rollback(mark)
+        return self.t.mul(step, self.t.const(sign * scale))
+
+    def _symbolic(self, s: ir.Loop, modified: list[str], steps: dict[str, Term]) -> None:
+        everything = (*s.head, *s.body, *s.step)
+        barrier = contains_barrier(everything)
+        inner = frozenset((f"{s.label}.body",))
+        left = leaves(everything, inner)
+        breaks = s.label in left
+        outward = [x for x in left if x != s.label]
+        start = 1 if barrier else 2
+        levels = {v: start for v in modified}
+        alive = 1
+        mark, path = self._mark(), self.path
+        for attempt in range(REDO_LIMIT):
+            trial = _Iteration(self, s, modified, steps, levels, alive, barrier, bool(left))
+            redo = trial.execute()
+            if redo is None:
+                trial.leave(breaks, bool(outward))
+                self.path = path
+                return
+            steps, levels, alive = redo
+            self._rollback(mark)
+            self.path = path
+            if attempt == REDO_LIMIT - 2:
+                steps, levels, alive = {}, {v: 2 for v in modified}, 2
+        raise Unmodelled("loop", "its variables did not settle", s.span)
+
+
+class _Iteration:
+    """One symbolic iteration under assumptions on steps and levels, and the state after the loop."""
+
+    def __init__(
+        self,
+        x: LoopRules,
+        s: ir.Loop,
+        modified: list[str],
+        steps: dict[str, Term],
+        levels: dict[str, int],
+        alive: int,
+        barrier: bool,
+        can_leave: bool,
+    ) -> None:
+        self.x, self.s, self.t = x, s, x.t
+        self.modified, self.steps, self.levels, self.alive = modified, dict(steps), dict(levels), alive
+        self.barrier, self.can_leave = barrier, can_leave
+        self.entry = x.state.copy()
+        self.outer = x.iters
+        self.names = {v: self.t.fresh_name(f"{v}@") for v in modified}
+        self.k = self.t.app(self.t.fresh_name("k"), (), 2, 0, self._count_limit())
+        self.cond: Term = self.t.true
+        self.end: State = self.entry
+        self.head_env: dict[str, Value] = {}
+
+    def _count_limit(self) -> int | None:
+        """An upper bound on the number of tests, from ``v < B`` with v = init + k*c, c >= 1 (or the mirror image)."""
+        best: int | None = None
+        stack: list[ir.Expr] = [self.s.cond]
+        while stack:
+            e = stack.pop()
+            if isinstance(e, ir.And):
+                stack += [e.left, e.right]
+            elif isinstance(e, ir.Compare):
+                for v, bound, op in ((e.left, e.right, e.op), (e.right, e.left, _MIRROR[e.op])):
+                    limit = self._limit_from(_strip(v), bound, op)
+                    if limit is not None:
+                        best = limit if best is None else min(best, limit)
+        return best
+
+    def _limit_from(self, v: ir.Expr, bound: ir.Expr, op: str) -> int | None:
+        if not isinstance(v, ir.Read) or v.name not in self.steps or any(r in self.modified for r in reads(bound)):
+            return None
+        init = self.entry.env[v.name]
+        if not isinstance(init, Val) or not isinstance(bound.type, ir.Int):
+            return None
+        mark = self.x._mark()
+        try:
+            b = self.x.value(bound).term
+        except Unmodelled:
+            return None
+        finally:
+            self.x._rollback(mark)
+        step = self.steps[v.name]
+        if op in ("lt", "le") and step.lo is not None and step.lo >= 1 and b.hi is not None and init.term.lo is not None:
+            room = b.hi + (op == "le") - init.term.lo
+        elif op in ("gt", "ge") and step.hi is not None and step.hi <= -1 and b.lo is not None and init.term.hi is not None:
+            room = init.term.hi + (op == "ge") - b.lo
+            step = self.t.neg(step)
+        else:
+            return None
+        assert step.lo is not None
+        return max(0, -(-room // step.lo))
+
+    def at(self, count: Term) -> dict[str, Value]:
+        """The modified locals at the head of iteration ``count``."""
+        t = self.t
+        out: dict[str, Value] = {}
+        for v in self.modified:
+            init = self.entry.env[v]
+            if v in self.steps:
+                moved = t.mul(count, self.steps[v])
+                if isinstance(init, Ptr):
+                    out[v] = Ptr(tuple((c, o, t.add(off, moved)) for c, o, off in init.alts), init.deps)
+                else:
+                    out[v] = Val(t.add(init.term, moved), init.deps)
+            elif isinstance(init, Ptr):
+                continue
+            else:
+                out[v] = Val(self._unknown(v, init.term, (*self.outer, count)))
+        return out
+
+    def _unknown(self, v: str, init: Term, args: tuple[Term, ...]) -> Term:
+        t, name = self.t, self.names[v]
+        if init.op == "float":
+            return t.float(name, args, 2)
+        if init.is_bool:
+            return t.bapp(name, args, self.levels[v])
+        type_ = self.x.s.kernel.locals.get(v)
+        lo, hi = int_range(type_.bits, type_.signed) if isinstance(type_, ir.Int) else (None, None)
+        atom = t.app(name, args, self.levels[v], lo, hi)
+        if atom not in self.x.s.facts:
+            for candidate, holds in self._candidates(v, atom, init):
+                if (id(self.s), v, candidate) not in self.x.dropped:
+                    self.x.s.fact(atom, t.implies(self.entry.guard, holds))
+            self.x.s.facts.setdefault(atom, [])
+        return atom
+
+    def _candidates(self, v: str, value: Term, init: Term) -> list[tuple[str, Term]]:
+        t = self.t
+        if v not in self.x.relevant or init.op == "float" or init.is_bool:
+            return []
+        out = []
+        if t.le(t.zero, init) is not t.false:
+            out.append(("nonneg", t.le(t.zero, value)))
+        out.append(("ge_init", t.le(init, value)))
+        out.append(("le_init", t.le(value, init)))
+        return out
+
+    def execute(self) -> tuple[dict[str, Term], dict[str, int], int] | None:
+        """Run head, test, body and step once; None when the assumptions held, else weaker ones for a new attempt."""
+        x, t, s = self.x, self.t, self.s
+        x.iters = (*self.outer, self.k)
+        x.state = self.entry.copy()
+        for v in self.modified:
+            x.state.env.pop(v, None)
+        self.head_env = self.at(self.k)
+        x.state.env.update(self.head_env)
+        first_access, first_barrier = len(x.s.accesses), len(x.s.barriers)
+        place: tuple[Epoch, ...] = ()
+        if self.barrier:
+            place = (Epoch(t.true, f"previous:{self.k.name}", (self.k,)),)
+            x.state.block = x.state.warp = place
+            if self.can_leave:
+                x.state.guard = t.and_(x.state.guard, t.bapp(f"alive:{self.k.name}", x.iters, self.alive))
+        x.run(s.head)
+        cond = x.value(s.cond)
+        self.cond, self.cond_deps = cond.term, cond.deps
+        x.sink(cond.deps, s.span, "a loop condition")
+        x.state.guard = t.and_(x.state.guard, cond.term)
+        x.state.gdeps |= cond.deps
+        x.s.loop_tests[self.k] = (cond.term, self.can_leave and not self.barrier)
+        if self.barrier:
+            x._event("block", f"test:{s.label}", s.span, "the loop around a barrier", Val(t.zero))
+        x._body(s)
+        self.end = x.state
+        x.iters = self.outer
+        redo = self._check()
+        if redo is not None:
+            return redo
+        self._lemmas()
+        if self.barrier:
+            self._link_epochs(place, first_access, first_barrier)
+        return None
+
+    def _check(self) -> tuple[dict[str, Term], dict[str, int], int] | None:
+        t = self.t
+        steps, levels, alive = dict(self.steps), dict(self.levels), self.alive
+        if self.end.guard is not t.false:
+            for v in self.modified:
+                head, end = self.head_env.get(v), self.end.env.get(v)
+                if v in steps:
+                    if not self._advanced(head, end, steps[v]):
+                        del steps[v]
+                    elif isinstance(end, Val):
+                        self.x.state = self.end
+                        self.x.sink(end.deps, self.s.span, "a loop counter")
+                elif isinstance(end, Val) and levels[v] < 2 and self._level(end.term) > levels[v]:
+                    levels[v] = 2
+                if v not in steps and isinstance(self.entry.env[v], Val):
+                    init = self.entry.env[v]
+                    if isinstance(init, Val) and init.term.level > levels[v]:
+                        levels[v] = init.term.level
+        if self.barrier and self.can_leave and alive < 2:
+            guards = [st.guard for label in leaves((*self.s.head, *self.s.body, *self.s.step), frozenset((f"{self.s.label}.body",)))
+                      for st in self.x.exits.get(label, ())]  # fmt: skip
+            if any(self._level(g) > alive for g in guards):
+                alive = 2
+        if (steps.keys(), levels, alive) != (self.steps.keys(), self.levels, self.alive):
+            return steps, levels, alive
+        return None
+
+    def _advanced(self, head: Value | None, end: Value | None, step: Term) -> bool:
+        t = self.t
+        if isinstance(head, Val) and isinstance(end, Val):
+            return not head.term.is_bool and end.term is t.add(head.term, step)
+        if isinstance(head, Ptr) and isinstance(end, Ptr) and len(head.alts) == len(end.alts):
+            return all(
+                a[0] is b[0] and a[1] is b[1] and b[2] is t.add(a[2], step)
+                for a, b in zip(head.alts, end.alts, strict=True)
+            )
+        return False
+
+    def _level(self, term: Term) -> int:
+        """The level of a term for threads that are in the same iteration."""
+        same = self.t.app("same-iteration", (), 0, 0, None)
+        return self.t.substitute(term, {self.k: same}).level
+
+    def _lemmas(self) -> None:
+        """Base case and step of each candidate that the head assumed."""
+        x, t = self.x, self.t
+        for v in self.modified:
+            init, end = self.entry.env[v], self.end.env.get(v)
+            if v in self.steps or not isinstance(init, Val) or not isinstance(end, Val):
+                continue
+            for (candidate, base), (_, step) in zip(
+                self._candidates(v, init.term, init.term), self._candidates(v, end.term, init.term), strict=True
+            ):
+                key = (id(self.s), v, candidate)
+                if key in x.dropped:
+                    continue
+                for state, holds, deps in ((self.entry, base, init.deps), (self.end, step, end.deps)):
+                    if holds is t.true or state.guard is t.false:
+                        continue
+                    bit = 1 << len(x.s.operations)
+                    what = f"{v} {candidate} is kept by the loop"
+                    x.s.operations.append(
+                        Operation(bit, key, "lemma", state.guard, holds, self.s.span, what, deps, False, True)
+                    )
+                    saved, x.state = x.state, state
+                    x.sink(deps | bit, self.s.span, "a loop lemma")
+                    x.state = saved
+
+    # --- barriers in loops ------------------------------------------------------------------------------------------
+
+    def _previous(self, entry: tuple[Epoch, ...], end: tuple[Epoch, ...], place: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+        """Possible last barriers at the head of iteration k."""
+        t, k = self.t, self.k
+        real = [e for e in end if e.site != place[0].site]
+        out = []
+        if len(real) == len(end) and real:
+            out += [replace(e, cond=t.and_(e.cond, t.eq(k, t.zero))) for e in entry]
+            back = {k: t.sub(k, t.one)}
+            later = t.le(t.one, k)
+            out += [Epoch(later, e.site, tuple(t.substitute(i, back) for i in e.iters)) for e in real]
+        else:
+            out += list(entry)
+            earlier = t.app(f"earlier:{k.name}", (), 2, 0, k.hi)
+            back = {k: earlier}
+            out += [Epoch(t.lt(earlier, k), e.site, tuple(t.substitute(i, back) for i in e.iters)) for e in real]
+        return tuple(out)
+
+    def _expand(self, epochs: tuple[Epoch, ...], place: tuple[Epoch, ...], previous: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+        out: list[Epoch] = []
+        for e in epochs:
+            if e.site != place[0].site:
+                out.append(e)
+                continue
+            # within this iteration the placeholder stands for ``previous``; inner loops may have shifted conditions
+            out += [replace(p, cond=self.t.and_(e.cond, p.cond)) for p in previous]
+        return tuple(out)
+
+    def _link_epochs(self, place: tuple[Epoch, ...], first_access: int, first_barrier: int) -> None:
+        x = self.x
+        self.previous_block = self._previous(self.entry.block, self.end.block, place)
+        self.previous_warp = self._previous(self.entry.warp, self.end.warp, place)
+        for i in range(first_access, len(x.s.accesses)):
+            a = x.s.accesses[i]
+            x.s.accesses[i] = replace(
+                a,
+                block_epochs=self._expand(a.block_epochs, place, self.previous_block),
+                warp_epochs=self._expand(a.warp_epochs, place, self.previous_warp),
+            )
+        for states in x.exits.values():
+            for st in states:
+                st.block = self._expand(st.block, place, self.previous_block)
+                st.warp = self._expand(st.warp, place, self.previous_warp)
+        self.place = place
+
+    def _after(self, previous: tuple[Epoch, ...], count: Term, broke: list[tuple[Epoch, ...]]) -> tuple[Epoch, ...]:
+        """Possible last barriers after the loop: those of the head of iteration K, or of a break in iteration K."""
+        at = {self.k: count}
+        t = self.t
+        out: dict[tuple[str, tuple[Term, ...]], Term] = {}
+        for e in previous:
+            key = (e.site, tuple(t.substitute(i, at) for i in e.iters))
+            cond = t.substitute(e.cond, at) if not broke else t.true
+            out[key] = t.or_(out[key], cond) if key in out else cond
+        for epochs in broke:
+            for e in epochs:
+                out[(e.site, tuple(t.substitute(i, at) for i in e.iters))] = t.true
+        return tuple(Epoch(c, site, iters) for (site, iters), c in out.items())
+
+    # --- after the loop ---------------------------------------------------------------------------------------------
+
+    def leave(self, breaks: bool, outward: bool) -> None:
+        """Set the executor's state to the one after the loop."""
+        x, t, s = self.x, self.t, self.s
+        broke = x.exits.pop(s.label, [])
+        level = self._level(self.cond)
+        if breaks or outward:
+            level = max(level, *(self._level(st.guard) for st in broke), 0) if broke else level
+            if outward:
+                level = 2
+        for v in self.modified:
+            init = self.entry.env[v]
+            if v in self.steps and isinstance(init, Val):
+                level = max(level, self.steps[v].level)
+        count = t.app(self.k.name + ":exit", self.outer, level, 0, self.k.hi)
+        x.state = self.entry.copy()
+        for v in self.modified:
+            x.state.env.pop(v, None)
+        at_exit = self.at(count)
+        if breaks:
+            stable = set(self.steps) - set(assigned((*s.head, *s.body)))
+            for v in list(at_exit):
+                if v not in stable:
+                    type_ = x.s.kernel.locals.get(v)
+                    if isinstance(at_exit[v], Val) and type_ is not None and not isinstance(type_, ir.Pointer):
+                        at_exit[v] = x.fresh_of(type_, v)
+                    else:
+                        del at_exit[v]
+        x.state.env.update(at_exit)
+        facts = []
+        if not s.head:
+            before = t.substitute(self.cond, {self.k: t.sub(count, t.one)})
+            facts.append(t.or_(t.eq(count, t.zero), before))
+        if not breaks:
+            mark = x._mark()
+            x.run(s.head)
+            test = x.value(s.cond).term
+            env = x.state.env
+            x._rollback(mark)
+            x.state.env = dict(env)
+            facts.append(t.not_(test))
+        if count.op == "app":
+            x.s.fact(count, *(t.implies(self.entry.guard, f) for f in facts))
+        x.state.gdeps |= self.cond_deps
+        if outward:
+            x.state.guard = t.and_(x.state.guard, x.fresh_bool("stayed"))
+        if self.barrier:
+            x.state.block = self._after(self.previous_block, count, [st.block for st in broke])
+            x.state.warp = self._after(self.previous_warp, count, [st.warp for st in broke])
+
+
+_MIRROR = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}

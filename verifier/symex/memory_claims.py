@@ -1,0 +1,57 @@
+"""Claims about single accesses: inside the object, aligned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verifier.smt.terms import Term, show
+from verifier.symex.claims import Claims, Obligation
+from verifier.symex.summary import Access, Summary
+
+
+def has_space(s: Summary, space: str) -> bool:
+    """Whether any access goes to the space (constant memory counts as global)."""
+    return any(matches(a, space) for a in s.accesses)
+
+
+def matches(a: Access, space: str) -> bool:
+    """Whether the access is to the space."""
+    return a.obj.space == space or (space == "global" and a.obj.space == "constant")
+
+
+def name_of(a: Access) -> str:
+    """``x[index]`` for messages."""
+    return f"{a.obj.name}[{show(a.offset, 4)} bytes]"
+
+
+def bounds(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
+    """0 <= offset and offset + size <= extent; for declared arrays also each axis within its own count."""
+    t = c.s.t
+    for a in c.s.accesses:
+        if not matches(a, space) or a.obj.extent is None:
+            continue
+        goals: list[Term] = []
+        for index, count in a.rows:
+            goals += [t.le(t.zero, index), t.lt(index, t.const(count))]
+        if not a.rows:
+            goals += [t.le(t.zero, a.offset), t.le(t.add(a.offset, t.const(a.size)), a.obj.extent)]
+        elif a.obj.extent is not None:
+            goals.append(t.le(t.add(a.offset, t.const(a.size)), a.obj.extent))
+            goals.append(t.le(t.zero, a.offset))
+        claim = f"the {a.kind} of {a.obj.name} stays inside it"
+        yield c.single(property_, a.span, claim, (a.guard,), t.and_(*goals), (a,))
+
+
+def aligned(c: Claims, property_: str) -> Iterator[Obligation]:
+    """Vector accesses: base alignment and offset are multiples of the access size (a power of two)."""
+    t = c.s.t
+    for a in c.s.accesses:
+        if not a.vector and a.size <= max(a.obj.elem, 1):
+            continue
+        need = a.size & -a.size
+        need = min(need, 16)
+        base = t.true if a.obj.align % need == 0 or a.obj.space in ("shared", "local") else t.false
+        if a.obj.space in ("shared", "local") and a.obj.align and a.obj.align % need:
+            base = t.false
+        goal = t.and_(base, t.eq(t.rem(a.offset, t.const(need)), t.zero))
+        yield c.single(property_, a.span, f"the {a.size}-byte {a.kind} of {a.obj.name} is aligned", (a.guard,), goal, (a,))

@@ -1,0 +1,48 @@
+"""Claims about integer operations: the value stays inside its C type, the divisor is not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verifier.symex.claims import Claims, Obligation
+from verifier.symex.summary import Operation, Summary
+
+
+def relevant(s: Summary) -> int:
+    """Bits of the operations that an address, branch, barrier, mask or launch quantity rests on."""
+    mask = s.launch_deps
+    for sink in s.sinks:
+        mask |= sink.deps
+    changed = True
+    while changed:
+        changed = False
+        for op in s.operations:
+            if mask & op.bit and op.deps & ~mask:
+                mask |= op.deps
+                changed = True
+    return mask
+
+
+def claim_of(c: Claims, op: Operation) -> Obligation:
+    """The obligation of one operation where it is computed."""
+    text = f"{op.what} keeps its value" if op.property == "overflow" else f"no {op.what}"
+    if op.lemma:
+        text = op.what
+    return c.single(op.property, op.span, text, (op.guard,), op.holds)
+
+
+def claims_at_uses(c: Claims, op: Operation) -> Iterator[Obligation]:
+    """The operation's obligation where its value is used (weaker: the use's path condition may exclude the fault)."""
+    if op.host and c.s.launch_deps & op.bit:
+        yield claim_of(c, op)
+    for sink in c.s.sinks:
+        if sink.deps & op.bit:
+            yield c.single(op.property, op.span, f"{op.what} keeps its value at {sink.what}", (sink.guard,), op.holds)
+
+
+def operations(c: Claims, property_: str) -> Iterator[Obligation]:
+    """Obligations of all relevant operations of a property."""
+    mask = relevant(c.s)
+    for op in c.s.operations:
+        if op.property == property_ and op.bit & mask and not op.lemma:
+            yield claim_of(c, op)

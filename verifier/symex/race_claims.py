@@ -1,0 +1,115 @@
+"""Claims about pairs of accesses: no unordered conflict between two threads.
+
+Same block: only pairs that can stand in the same barrier interval (and, for lanes of one warp, in the same
+``__syncwarp`` interval). Different blocks: every pair, all intervals; nothing orders plain accesses across blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verifier.smt.terms import Term
+from verifier.symex.claims import Claims, Obligation, linear_thread, overlap, same_interval
+from verifier.symex.setup import may_alias
+from verifier.symex.summary import Access, Epoch, Summary
+
+
+def has_writes(s: Summary, space: str) -> bool:
+    """Whether any access goes to the space."""
+    return any(a.obj.space == space for a in s.accesses)
+
+
+def conflicting(s: Summary, a: Access, b: Access) -> bool:
+    """Whether two accesses of distinct threads to one byte would be a conflict."""
+    if a.kind == "read" and b.kind == "read":
+        return False
+    return a.obj is b.obj or (a.obj.space == "global" and may_alias(s, a.obj, b.obj))
+
+
+def atomics_ordered(a: Access, b: Access, same_block: bool) -> bool:
+    """Two atomics whose scopes cover both threads."""
+    if a.kind != "atomic" or b.kind != "atomic":
+        return False
+    return same_block or (a.scope != "block" and b.scope != "block")
+
+
+def conflicts(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
+    """One obligation for each pair of sites and each way two threads can meet there."""
+    accesses = _distinct_sites([a for a in c.s.accesses if a.obj.space == space])
+    single_block = all(g is c.s.t.one for g in c.s.geometry.grid)
+    single_thread = all(b is c.s.t.one for b in c.s.geometry.block)
+    for i, a in enumerate(accesses):
+        for b in accesses[i:]:
+            if not conflicting(c.s, a, b):
+                continue
+            if a.obj is not b.obj:
+                yield _aliased(c, property_, a, b)
+                continue
+            if not single_thread and not atomics_ordered(a, b, True):
+                yield from _pair(c, property_, a, b, True)
+            if space == "global" and not single_block and not atomics_ordered(a, b, False):
+                yield from _pair(c, property_, a, b, False)
+
+
+def _distinct_sites(accesses: list[Access]) -> list[Access]:
+    """Without repeats: accesses that agree in everything that a race query reads."""
+    seen: dict[tuple[object, ...], Access] = {}
+    for a in accesses:
+        key = (a.kind, a.obj.name, a.offset, a.size, a.guard, a.block_epochs, a.warp_epochs, a.scope, a.volatile)
+        seen.setdefault(key, a)
+    return list(seen.values())
+
+
+def _aliased(c: Claims, property_: str, a: Access, b: Access) -> Obligation:
+    """Two buffers that may be the same memory: nothing is known, so the claim is a missing clause."""
+    t = c.s.t
+    text = f"{a.obj.name} and {b.obj.name} do not overlap"
+    made = c.single(property_, a.span if a.kind != "read" else b.span, text, (a.guard,), t.false, (a, b))
+    from dataclasses import replace
+
+    return replace(made, note=f"disjoint({a.obj.name}, {b.obj.name})")
+
+
+def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> Iterator[Obligation]:
+    t = c.s.t
+    level = 2 if same_block else 1
+    together: list[Term] = []
+    if same_block:
+        meet = same_interval(c, a.block_epochs, b.block_epochs)
+        if meet is t.false:
+            return
+        together.append(meet)
+        if _has_warp_sync(a.warp_epochs) or _has_warp_sync(b.warp_epochs):
+            together.append(_unordered_in_warp(c, a, b))
+    hit = overlap(c, a, b, level)
+    if hit is t.false:
+        return
+    where = "of one block" if same_block else "of different blocks"
+    claim = f"the {a.kind} and the {b.kind} of {a.obj.name} by two threads {where} do not meet"
+    first = (a.guard, a.offset, *_terms(a.block_epochs), *_terms(a.warp_epochs))
+    second = (b.guard, b.offset, *_terms(b.block_epochs), *_terms(b.warp_epochs))
+    bools1 = tuple(x for x in first if x.is_bool)[:1]
+    bools2 = tuple(x for x in second if x.is_bool)[:1]
+    made = c.two_threads(
+        property_, b.span if b.kind != "read" else a.span, claim, bools1, bools2, [*together, hit], t.false, same_block,
+        (a, b), extra=((*first,), (*second,)),
+    )  # fmt: skip
+    yield made
+
+
+def _terms(epochs: tuple[Epoch, ...]) -> list[Term]:
+    return [x for e in epochs for x in (e.cond, *e.iters)]
+
+
+def _has_warp_sync(epochs: tuple[Epoch, ...]) -> bool:
+    return any(True for e in epochs if e.site != "entry")
+
+
+def _unordered_in_warp(c: Claims, a: Access, b: Access) -> Term:
+    """Lanes of one warp must also stand after the same ``__syncwarp``; other warps are not ordered by it."""
+    t = c.s.t
+    if a.warp_epochs == a.block_epochs and b.warp_epochs == b.block_epochs:
+        return t.true
+    lane = t.quot(linear_thread(c.s), t.const(32))
+    same_warp = t.eq(c.rename(lane, "1", 2), c.rename(lane, "2", 2))
+    return t.implies(same_warp, same_interval(c, a.warp_epochs, b.warp_epochs))

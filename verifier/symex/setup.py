@@ -1,0 +1,289 @@
+"""Before the first statement: geometry, symbols, scalars, buffers and preconditions of the launch as terms.
+
+Kernel x Contract -> initial Summary and locals. Host quantities obey the same rule as device integers: each conversion
+written in the contract is an Operation (host=True) unless its interval settles it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from specs.clauses import ClauseError
+from specs.contract import Buffer, Contract
+from specs.location import NOWHERE
+from verifier.ir import nodes as ir
+from verifier.smt.terms import Const, Term, Terms
+from verifier.symex.expressions import Ptr, Val, Value, int_range
+from verifier.symex.launch import ClauseLowering, composite, dtype_bytes, symbol_terms
+from verifier.symex.summary import Gap, Geometry, MemoryObject, Operation, Summary
+
+MAX_GRID = ((1 << 31) - 1, 65535, 65535)
+MAX_BLOCK = (1024, 1024, 64)
+
+
+@dataclass(slots=True)
+class Setup:
+    """``env``: parameters' initial values; ``contents``: bounds on integer contents that count."""
+
+    summary: Summary
+    env: dict[str, Value]
+    contents: dict[str, tuple[Term, Term]]
+    storages: dict[str, str]
+
+    def with_aliases(self, names: set[str]) -> set[str]:
+        """Buffers that may be written: those written by name, their storage mates and what may overlap them."""
+        objects = self.summary.objects
+        out = set(names)
+        for a in objects.values():
+            if a.buffer is None or a.name not in names:
+                continue
+            out |= {b.name for b in objects.values() if b.buffer is not None and may_alias(self.summary, a, b)}
+        return out
+
+
+def may_alias(s: Summary, a: MemoryObject, b: MemoryObject) -> bool:
+    """Whether two global buffers can share memory under the contract."""
+    if a is b:
+        return True
+    if a.buffer is None or b.buffer is None:
+        return False
+    if a.buffer.storage and a.buffer.storage == b.buffer.storage:
+        return True
+    if a.buffer.fresh or b.buffer.fresh:
+        return False
+    wanted = {f"disjoint({a.name},{b.name})", f"disjoint({b.name},{a.name})"}
+    clauses = [*s.contract.no_alias, *s.contract.requires]
+    return not any(c.text.replace(" ", "") in wanted and c.accepted for c in clauses)
+
+
+def prepare(
+    kernel: ir.Kernel, contract: Contract, cap: int, wrapped: frozenset[object], fixed: dict[str, int]
+) -> Setup:
+    """The initial summary. Quantities the contract does not know become unknowns of their type."""
+    t = Terms()
+    symbols = symbol_terms(t, contract, cap)
+    for name, value in fixed.items():
+        symbols[name] = t.const(value)
+    placeholder = Geometry((t.zero,) * 3, (t.zero,) * 3, (t.one,) * 3, (t.one,) * 3, t.zero)
+    summary = Summary(t, kernel, contract, placeholder, symbols, {}, [], {})
+    builder = _Builder(summary, wrapped, cap)
+    builder.build()
+    return Setup(summary, builder.env, builder.contents, {})
+
+
+class _Builder:
+    def __init__(self, s: Summary, wrapped: frozenset[object], cap: int) -> None:
+        self.s, self.t, self.wrapped, self.cap = s, s.t, wrapped, cap
+        self.lower = ClauseLowering(s.t, s.symbols, self._fit)
+        self.env: dict[str, Value] = {}
+        self.contents: dict[str, tuple[Term, Term]] = {}
+
+    def _fit(self, exact: Term, bits: int, signed: bool, text: str) -> Term:
+        t = self.t
+        lo, hi = int_range(bits, signed)
+        if exact.lo is not None and exact.hi is not None and lo <= exact.lo and exact.hi <= hi:
+            return exact
+        key = ("host", exact.id, bits, signed)
+        if key in self.wrapped:
+            return t.wrap(exact, bits, signed)
+        holds = t.and_(t.le(t.const(lo), exact), t.le(exact, t.const(hi)))
+        if holds is t.true or any(o.key == key for o in self.s.operations):
+            return exact
+        bit = 1 << len(self.s.operations)
+        self.s.operations.append(
+            Operation(
+                bit, key, "overflow", t.true, holds, self.s.contract.launch.span,
+                f"host value {text} at type {'i' if signed else 'u'}{bits}", 0, signed, value=exact, host=True,
+            )
+        )  # fmt: skip
+        self.s.launch_deps |= bit
+        return exact
+
+    def _alias(self, name: str, term: Term, low: int, high: int) -> Term:
+        """Name a composite size: ``name == term`` becomes a fact."""
+        t = self.t
+        if term in self.lower.aliases:
+            return self.lower.aliases[term]
+        if not composite(term):
+            return term
+        atom = t.app(f"{name}'", (), 0, low, high)
+        self.lower.aliases[term] = atom
+        self.s.fact(atom, t.eq(atom, term))
+        return atom
+
+    def _gap(self, what: str, detail: str) -> None:
+        self.s.gaps.append(Gap(f"contract:{what}", detail, self.s.contract.launch.span, self.t.true))
+
+    def build(self) -> None:
+        t, c = self.t, self.s.contract
+        self._axes()
+        params = {p.name: p for p in self.s.kernel.params}
+        for scalar in c.scalars:
+            if scalar.value is None or scalar.param not in params:
+                continue
+            type_ = params[scalar.param].type
+            if not isinstance(type_, (ir.Int, ir.Bool)):
+                continue
+            try:
+                term = self.lower.int(scalar.value)
+            except ClauseError as error:
+                self._gap("scalar", str(error))
+                continue
+            if isinstance(type_, ir.Int):
+                term = self._fit(term, type_.bits, type_.signed, f"argument {scalar.param}")
+                lo, hi = int_range(type_.bits, type_.signed)
+                term = self._alias(scalar.param, term, lo, hi)
+            self.s.scalars[scalar.param] = term
+        self._geometry()
+        for p in self.s.kernel.params:
+            self._parameter(p)
+        for o in self.s.kernel.objects:
+            self._declared(o)
+        for clause in c.requires:
+            if not clause.accepted:
+                continue
+            try:
+                self.s.requires.append(self.lower.bool(clause.text))
+            except ClauseError as error:
+                self._gap("clause", str(error))
+        for name in self.lower.undefined:
+            self._gap("symbol", f"{name} is not a symbol of the contract")
+
+    def _axes(self) -> None:
+        """Lower buffer axes first, so that composite axes have a name wherever they occur later."""
+        for b in self.s.contract.buffers:
+            for i, text in enumerate(b.shape):
+                try:
+                    self._alias(f"{b.param}.size{i}", self.lower.int(text), 1, self.cap)
+                except ClauseError:
+                    continue
+
+    def _launch_int(self, text: str, what: str, high: int) -> Term:
+        try:
+            return self.lower.int(text)
+        except ClauseError as error:
+            self._gap(what, str(error))
+            return self.t.app(f"launch:{what}", (), 0, 1, high)
+
+    def _geometry(self) -> None:
+        t, launch = self.t, self.s.contract.launch
+        axes = "xyz"
+        grid, block, thread, index = [], [], [], []
+        raw_grid: list[Term] = []
+        raw_block: list[Term] = []
+        for i in range(3):
+            g = self._launch_int(launch.grid[i], f"gridDim.{axes[i]}", MAX_GRID[i])
+            raw_grid.append(g)
+            if not isinstance(g, Const):
+                atom = t.app(f"gridDim.{axes[i]}", (), 0, 1, MAX_GRID[i])
+                self.s.fact(atom, t.eq(atom, g))
+                g = atom
+            grid.append(g)
+            b = self._launch_int(launch.block[i], f"blockDim.{axes[i]}", MAX_BLOCK[i])
+            raw_block.append(b)
+            if not isinstance(b, Const):
+                atom = t.app(f"blockDim.{axes[i]}", (), 0, 1, MAX_BLOCK[i])
+                self.s.fact(atom, t.eq(atom, b))
+                b = atom
+            block.append(b)
+            index.append(self._index(f"blockIdx.{axes[i]}", g, 1, MAX_GRID[i]))
+            thread.append(self._index(f"threadIdx.{axes[i]}", b, 2, MAX_BLOCK[i]))
+        threads = t.product(block)
+        if not isinstance(threads, Const):
+            limit = t.le(threads, t.const(1024))
+            for b in block:
+                if not isinstance(b, Const):
+                    self.s.fact(b, limit)
+        self.s.raw_grid, self.s.raw_block = tuple(raw_grid), tuple(raw_block)
+        shared = self._launch_int(launch.shared_bytes, "shared", 1 << 20)
+        self.s.geometry = Geometry(
+            (thread[0], thread[1], thread[2]), (index[0], index[1], index[2]),
+            (block[0], block[1], block[2]), (grid[0], grid[1], grid[2]), shared,
+        )  # fmt: skip
+
+    def _index(self, name: str, extent: Term, level: int, high: int) -> Term:
+        t = self.t
+        top = high if extent.hi is None else min(high, extent.hi)
+        atom = t.app(name, (), level, 0, max(top - 1, 0))
+        if atom.op == "app":
+            self.s.fact(atom, t.lt(atom, extent))
+        return atom
+
+    def _parameter(self, p: ir.Param) -> None:
+        t, c = self.t, self.s.contract
+        match p.type:
+            case ir.Pointer(elem=elem):
+                buffer = c.buffer(p.name)
+                self.s.objects[p.name] = self._buffer(p, elem, buffer)
+                self.env[p.name] = Ptr(((t.true, self.s.objects[p.name], t.zero),))
+            case ir.Int(bits=bits, signed=signed):
+                if p.name in self.s.scalars:
+                    self.env[p.name] = Val(self.s.scalars[p.name])
+                else:
+                    lo, hi = int_range(bits, signed)
+                    term = t.app(p.name, (), 0, lo, hi)
+                    self.s.scalars[p.name] = term
+                    self.env[p.name] = Val(term)
+            case ir.Bool():
+                known = self.s.scalars.get(p.name)
+                self.env[p.name] = Val(t.ne(known, t.zero) if known is not None else t.bapp(p.name, (), 0))
+            case ir.Float():
+                self.env[p.name] = Val(t.float(f"param:{p.name}", (), 0))
+            case _:
+                self._gap("parameter", f"{p.name} of type {type(p.type).__name__.lower()}")
+
+    def _buffer(self, p: ir.Param, elem: ir.Type, buffer: Buffer | None) -> MemoryObject:
+        t = self.t
+        size = ir.size_of(elem)
+        integer = isinstance(elem, ir.Int)
+        if buffer is None:
+            self._gap("buffer", f"nothing is known of the memory behind parameter {p.name}")
+            extent = t.mul(t.app(f"len:{p.name}", (), 0, 0, self.cap), t.const(size))
+            return MemoryObject(p.name, "global", extent, size, None, size, p.span, integer)
+        try:
+            bytes_ = dtype_bytes(buffer.dtype)
+            axes = [self.lower.int(x) for x in buffer.shape]
+            count = t.product(axes) if axes else self.lower.int(buffer.extent)
+            if axes:
+                stated = self.lower.int(buffer.extent)
+                if stated is not count and t.eq(stated, count) is not t.true:
+                    count = stated
+        except (ClauseError, KeyError) as error:
+            self._gap("buffer", f"{p.name}: {error}")
+            bytes_, count = size, t.app(f"len:{p.name}", (), 0, 0, self.cap)
+        if buffer.content is not None and buffer.content_origin in ("enforced", "derived", "stated"):
+            try:
+                self.contents[p.name] = (self.lower.int(buffer.content[0]), self.lower.int(buffer.content[1]))
+            except ClauseError as error:
+                self._gap("content", str(error))
+        align = buffer.align or bytes_
+        return MemoryObject(
+            p.name, "global", t.mul(count, t.const(bytes_)), bytes_, buffer, align, p.span, integer
+        )
+
+    def _declared(self, o: ir.ObjectDecl) -> None:
+        t = self.t
+        base = o.type
+        while isinstance(base, ir.Array):
+            base = base.elem
+        elem = max(ir.size_of(base), 1)
+        extent: Term | None = t.const(ir.size_of(o.type))
+        name = o.name
+        space = {"shared": "shared", "local": "local", "constant": "constant", "device": "global"}[o.space]
+        if o.dynamic:
+            extent, name = self.s.geometry.shared_bytes, "dynamic shared memory"
+            shared = self.s.objects.get(name)
+            made = shared or MemoryObject(name, "shared", extent, 1, None, 16, o.span)
+            self.s.objects[o.name] = self.s.objects[name] = made
+            return
+        self.s.objects[o.name] = MemoryObject(
+            name, space, extent, elem, None, o.align or ir.align_of(o.type), o.span, isinstance(base, ir.Int)  # type: ignore[arg-type]
+        )
+
+
+def with_gap(s: Summary, construct: str, detail: str) -> None:
+    """Add a gap that concerns the whole kernel."""
+    s.gaps.append(Gap(construct, detail, s.kernel.span, s.t.true))
+
+
+__all__ = ["NOWHERE", "Setup", "may_alias", "prepare", "replace", "with_gap"]

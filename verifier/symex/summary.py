@@ -1,0 +1,162 @@
+"""What a symbolic execution of one kernel under one contract found: accesses, barriers, integer obligations, facts.
+
+Produced by ``execute.summarize``; read by every check. All terms speak of one symbolic thread; level-2 symbols are the
+thread's own, level-1 the block's, level-0 the grid's (see ``verifier.smt.terms``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from specs.contract import Buffer, Contract
+from specs.location import NOWHERE, Span
+from verifier.ir.nodes import Kernel
+from verifier.smt.terms import Term, Terms
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryObject:
+    """A buffer, shared array, local array or global. ``extent``: bytes; ``elem``: bytes of the natural element."""
+
+    name: str
+    space: Literal["global", "shared", "local", "constant"]
+    extent: Term | None
+    elem: int
+    buffer: Buffer | None = None
+    align: int = 0
+    span: Span = NOWHERE
+    integer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One possible last barrier before a point: under ``cond``, barrier ``site`` in iterations ``iters``."""
+
+    cond: Term
+    site: str
+    iters: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access site in one symbolic iteration. ``offset`` in bytes; ``rows``: (index, count) of inner array axes."""
+
+    number: int
+    kind: Literal["read", "write", "atomic"]
+    obj: MemoryObject
+    offset: Term
+    size: int
+    guard: Term
+    deps: int
+    span: Span
+    block_epochs: tuple[Epoch, ...]
+    warp_epochs: tuple[Epoch, ...]
+    iters: tuple[Term, ...]
+    rows: tuple[tuple[Term, int], ...] = ()
+    value: Term | None = None
+    scope: str = "device"
+    vector: bool = False
+    volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierEvent:
+    """A barrier or warp collective reached under ``guard``. ``kind``: block, warp, grid."""
+
+    kind: str
+    site: str
+    guard: Term
+    iters: tuple[Term, ...]
+    span: Span
+    deps: int
+    mask: Term | None = None
+    what: str = "__syncthreads"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An integer operation whose exact value was used: sound only if ``holds`` under ``guard`` (obligation ``bit``).
+
+    ``fault``: failing it is a fault of the kernel (else the value is merely modular). ``key`` identifies the operation
+    over several executions. ``lemma``: an inductive candidate of ours, dropped when not shown.
+    """
+
+    bit: int
+    key: object
+    property: str
+    guard: Term
+    holds: Term
+    span: Span
+    what: str
+    deps: int
+    fault: bool
+    lemma: bool = False
+    value: Term | None = None
+    host: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """A place where integer values matter (address, branch, barrier, mask): ``deps`` are the operations it rests on."""
+
+    guard: Term
+    deps: int
+    span: Span
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something without a meaning here: every verdict it may touch is UNKNOWN."""
+
+    construct: str
+    detail: str
+    span: Span
+    guard: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Terms of the launch."""
+
+    thread: tuple[Term, Term, Term]
+    block_index: tuple[Term, Term, Term]
+    block: tuple[Term, Term, Term]
+    grid: tuple[Term, Term, Term]
+    shared_bytes: Term
+
+
+@dataclass(slots=True)
+class Summary:
+    """Everything the checks need. Lists are in execution order."""
+
+    t: Terms
+    kernel: Kernel
+    contract: Contract
+    geometry: Geometry
+    symbols: dict[str, Term]
+    scalars: dict[str, Term]
+    requires: list[Term]
+    objects: dict[str, MemoryObject]
+    facts: dict[Term, list[Term]] = field(default_factory=dict)
+    accesses: list[Access] = field(default_factory=list)
+    barriers: list[BarrierEvent] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+    sinks: list[Sink] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    asserts: list[tuple[Term, Term, Span, str]] = field(default_factory=list)
+    approximations: list[tuple[str, Span]] = field(default_factory=list)
+    size_limited: list[str] = field(default_factory=list)
+    reads: dict[Term, tuple[str, Term]] = field(default_factory=dict)
+    """read atom -> (parameter, element index): integer contents a witness must choose."""
+    loop_tests: dict[Term, tuple[Term, bool]] = field(default_factory=dict)
+    """iteration symbol -> (the loop's test at it, whether the loop can be left elsewhere without that being tracked)."""
+    launch_deps: int = 0
+    raw_grid: tuple[Term, ...] = ()
+    raw_block: tuple[Term, ...] = ()
+    """Grid and block as the host computes them, before they are named and limited."""
+
+    def fact(self, atom: Term, *facts: Term) -> None:
+        """Register facts that hold of an atom for every thread."""
+        self.facts.setdefault(atom, []).extend(f for f in facts if f is not self.t.true)

@@ -1,0 +1,191 @@
+"""Which store initialised what a read sees: candidate writers by inverting store index maps.
+
+For a read of element e and an earlier store with index map m(thread, iterations), thread and iterations with m = e are
+computed digit by digit; whatever the map does not fix is the reader's own. The claim to prove is then about the reader
+alone: that writer exists, executed the store, and is the reader itself or has a barrier between.
+
+Sound: the claim, if valid, names a concrete earlier write of the element for every execution of the read. Unknowns of
+the writer that are not computed are renamed, so the claim has to hold for all their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from verifier.smt.terms import Const, Term, atoms
+from verifier.symex.claims import Claims, Obligation, same_interval
+from verifier.symex.summary import Access
+
+Equation = tuple[Term, Term]
+
+
+def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, ...]:
+    """Claims, any one of which shows the read initialised; the first of an empty set is an unprovable one."""
+    out = [o for group in _groups(c, read) for o in _claim(c, property_, read, group)]
+    if not out:
+        t = c.s.t
+        out = [c.single(property_, read.span, f"{read.obj.name} is written before it is read", (read.guard,), t.false, (read,))]
+    return tuple(out[:12])
+
+
+def _groups(c: Claims, read: Access) -> Iterator[list[Access]]:
+    """Earlier plain stores to the object, joined where they differ in their guards only."""
+    groups: dict[tuple[object, ...], list[Access]] = {}
+    for a in c.s.accesses:
+        if a.obj is read.obj and a.kind == "write" and a.number < read.number:
+            groups.setdefault((a.offset, a.size, a.iters, a.block_epochs), []).append(a)
+    yield from reversed(list(groups.values()))
+
+
+def _claim(c: Claims, property_: str, read: Access, group: list[Access]) -> Iterator[Obligation]:
+    s, t = c.s, c.s.t
+    store = group[0]
+    if any(s.loop_tests[k][1] for k in store.iters):
+        return
+    shared = [k for k in store.iters if k in read.iters]
+    own = dict.fromkeys([*s.geometry.thread, *(k for k in store.iters if k not in shared)])
+    unknowns = {u: t.app(f"{u.name}:writer", (), 2, u.lo, u.hi) for u in own if u.op == "app"}
+    if store.rows and len(store.rows) == len(read.rows):
+        equations = [(w[0], r[0]) for w, r in zip(store.rows, read.rows, strict=True)]
+    elif store.size == read.size:
+        equations = [(store.offset, read.offset)]
+    else:
+        return
+    solved = _solve(c, equations, unknowns)
+    if solved is None:
+        return
+    for u in unknowns:
+        solved.setdefault(u, u if u in s.geometry.thread else t.zero)
+    memo: dict[Term, Term] = {}
+    keep = set(shared)
+
+    def writer(term: Term) -> Term:
+        def leaf(x: Term) -> Term | None:
+            if x in solved:
+                return solved[x]
+            if x in keep or x.level < 2:
+                return x
+            if x.op in ("app", "bapp", "float") and x.flevel >= 2:
+                args = tuple(writer(a) for a in x.args)
+                name = f"{x.name}!writer"
+                if x.op == "app":
+                    return t.app(name, args, x.flevel, x.lo, x.hi)
+                return t.bapp(name, args, x.flevel) if x.op == "bapp" else t.float(name, args, x.flevel)
+            return None
+
+        return t.rebuild(term, leaf, memo)
+
+    executed = t.or_(*(writer(a.guard) for a in group))
+    goals = [executed]
+    for coordinate, extent in zip(s.geometry.thread, s.geometry.block, strict=True):
+        if coordinate in solved:
+            goals += [t.le(t.zero, solved[coordinate]), t.lt(solved[coordinate], extent)]
+    for k in store.iters:
+        if k in solved:
+            goals.append(t.le(t.zero, solved[k]))
+            if k.hi is not None:
+                goals.append(t.le(solved[k], t.const(k.hi)))
+            earlier = t.app(f"{k.name}:earlier", (), 2, 0, k.hi)
+            test = t.substitute(s.loop_tests[k][0], {k: earlier})
+            goals.append(t.or_(t.le(solved[k], earlier), writer(test)))
+    goals += [t.eq(writer(w), r) for w, r in equations]
+    goals.append(t.eq(writer(store.offset), read.offset))
+    itself = t.and_(*(t.eq(solved.get(x, x), x) for x in s.geometry.thread))
+    moved = replace(
+        store,
+        block_epochs=tuple(replace(e, cond=writer(e.cond), iters=tuple(writer(i) for i in e.iters)) for e in store.block_epochs),
+    )
+    together = _same_interval_plain(c, moved, read)
+    goals.append(t.or_(itself, t.not_(together)))
+    yield c.single(
+        property_, read.span, f"{read.obj.name} is written before it is read", (read.guard,), t.and_(*goals), (read, store)
+    )
+
+
+def _same_interval_plain(c: Claims, store: Access, read: Access) -> Term:
+    t = c.s.t
+    parts = []
+    for x in store.block_epochs:
+        for y in read.block_epochs:
+            if x.site == y.site and len(x.iters) == len(y.iters):
+                parts.append(t.and_(x.cond, y.cond, *(t.eq(i, j) for i, j in zip(x.iters, y.iters, strict=True))))
+    return t.or_(*parts)
+
+
+def _solve(c: Claims, equations: list[Equation], unknowns: dict[Term, Term]) -> dict[Term, Term] | None:
+    """Values of the unknowns for which every left side equals its right side, digit by digit; None if not found."""
+    t = c.s.t
+    solved: dict[Term, Term] = {}
+    digits: dict[Term, dict[str, tuple[Term, Term]]] = {}
+    for left, right in equations:
+        rest = right
+        poly = t.poly(left)
+        terms = []
+        for mono, coef in poly.items():
+            movable = [a for a in mono if _depends(a, unknowns)]
+            if not movable:
+                rest = t.sub(rest, t.from_poly({mono: coef}))
+                continue
+            if len(movable) != 1:
+                return None
+            factor = list(mono)
+            factor.remove(movable[0])
+            terms.append((movable[0], t.from_poly({tuple(factor): coef})))
+        if not terms:
+            continue
+        terms.sort(key=lambda p: (p[1].hi if p[1].hi is not None else 1 << 62, len(t.poly(p[1])), p[1].id))
+        for i, (atom, weight) in enumerate(terms):
+            if i + 1 < len(terms):
+                radix = terms[i + 1][1]
+                step = t.quot(radix, weight) if weight is not t.one else radix
+                scaled = t.quot(rest, weight) if weight is not t.one else rest
+                digit = t.rem(scaled, step)
+                rest = t.sub(rest, t.mul(weight, digit))
+            else:
+                digit = t.quot(rest, weight) if weight is not t.one else rest
+            if not _assign(t, atom, digit, unknowns, solved, digits):
+                return None
+    for x, parts in digits.items():
+        q, r = parts.get("quot"), parts.get("rem")
+        base = (q or r)[1] if (q or r) else t.one  # type: ignore[index]
+        value = t.zero
+        if q is not None:
+            value = t.mul(q[0], base)
+        if r is not None:
+            value = t.add(value, r[0])
+        if x in solved:
+            return None
+        if x in unknowns:
+            solved[x] = value
+        else:
+            inner = _solve(c, [(x, value)], unknowns)
+            if inner is None or any(k in solved for k in inner):
+                return None
+            solved.update(inner)
+    return solved
+
+
+def _assign(
+    t: object, atom: Term, value: Term, unknowns: dict[Term, Term], solved: dict[Term, Term],
+    digits: dict[Term, dict[str, tuple[Term, Term]]],
+) -> bool:  # fmt: skip
+    if atom in unknowns:
+        if atom in solved:
+            return False
+        solved[atom] = value
+        return True
+    if atom.op in ("quot", "rem") and not _depends(atom.args[1], unknowns):
+        entry = digits.setdefault(atom.args[0], {})
+        if atom.op in entry or any(v[1] is not atom.args[1] for v in entry.values()):
+            return False
+        entry[atom.op] = (value, atom.args[1])
+        return True
+    return False
+
+
+def _depends(term: Term, unknowns: dict[Term, Term]) -> bool:
+    return any(a in unknowns for a in atoms([term]))
+
+
+__all__ = ["Const", "alternatives", "same_interval"]
