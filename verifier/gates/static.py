@@ -1,0 +1,68 @@
+"""The static gate: rules that read the text alone. FAIL on an error finding; what was not read is INCONCLUSIVE.
+
+Example::
+
+    run(context).outcome        # Outcome.PASS
+"""
+
+from __future__ import annotations
+
+import time
+
+from specs.results import Finding, GateResult, Outcome, Severity
+from verifier.gates.context import GateContext
+from verifier.source.reading import Reading
+from verifier.static_rules import rules
+
+GATE = "static"
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+
+
+def run(context: GateContext) -> GateResult:
+    """Every rule over the submission."""
+    start = time.monotonic()
+    reading = Reading.of(context.submission, context.policy.archs, context.module, context.contracts)
+    findings = tuple(
+        sorted(
+            (
+                Finding(
+                    id=rule.id,
+                    severity=rule.severity,
+                    span=hit.span,
+                    message=hit.message,
+                    kernel=hit.kernel,
+                    why=rule.why,
+                    fix=hit.fix or rule.fix,
+                    gate=GATE,
+                )
+                for rule in rules()
+                for hit in dict.fromkeys(rule.check(reading))
+            ),
+            key=lambda f: (_ORDER[f.severity], f.span.path, f.span.line, f.span.column, f.id),
+        )
+    )
+    errors = [f for f in findings if f.severity is Severity.ERROR]
+    unread = _unread_archs(context)
+    outcome, detail = Outcome.PASS, ""
+    if errors:
+        more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+        outcome, detail = Outcome.FAIL, f"{errors[0].id} at {errors[0].span}{more}"
+    elif unread:
+        outcome, detail = Outcome.INCONCLUSIVE, unread
+    return GateResult(
+        gate=GATE,
+        outcome=outcome,
+        seconds=time.monotonic() - start,
+        findings=findings,
+        detail=detail,
+        facts={"rules": len(rules())},
+    )
+
+
+def _unread_archs(context: GateContext) -> str:
+    """Why the verdict does not hold for every target architecture; "" if it does."""
+    archs = context.policy.archs
+    if len(archs) < 2 or not any("__CUDA_ARCH" in text.text for text in context.submission.texts):
+        return ""
+    others = ", ".join(archs[1:])
+    return f"the code depends on __CUDA_ARCH__ and was read for {archs[0]} only; audit {others} with --arch"
