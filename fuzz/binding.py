@@ -309,14 +309,20 @@ def input_shapes(binding: Binding, contract: Contract, symbols: Symbols) -> list
     """Shapes of the reference's inputs at one launch."""
     op = binding.reference.op
     flat = op is not None and op.flat
-    whole = op is not None and "dim" in binding.fixed and binding.fixed["dim"] is None
     shapes = []
     for _, param in binding.inputs:
-        shape = shape_of(contract, param, symbols, flat or whole)
+        shape = shape_of(contract, param, symbols, flat)
+        if shape is None and op is not None and op.whole and _single(contract, binding.outputs[0]):
+            shape = shape_of(contract, param, symbols, True)
         if shape is None:
             raise Unbound(f"the shape of {param} is not known; state it in the contract")
         shapes.append(shape)
     return shapes
+
+
+def _single(contract: Contract, param: str) -> bool:
+    buffer = contract.buffer(param)
+    return buffer is not None and buffer.extent.strip() == "1"
 
 
 def shape_of(contract: Contract, param: str, symbols: Symbols, flat: bool) -> Shape | None:

@@ -13,10 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from specs.contract import ConcreteLaunch
 from specs.location import Span
+from verifier.ir.nodes import Kernel
+from verifier.isolation.sandbox import Sandbox
+from verifier.source.device_text import DeviceText
 
 Order = tuple[str, int]
 """(kind, seed) of a schedule."""
@@ -48,3 +52,40 @@ class Executor(Protocol):
     ) -> Ran:
         """``keep``: device variables and addresses stay as the previous run left them."""
         ...
+
+
+class SimulatorExecutor:
+    """The simulator's session: compiled once, one sandboxed process."""
+
+    def __init__(
+        self,
+        device: DeviceText,
+        kernel: Kernel,
+        sandbox: Sandbox,
+        *,
+        opt: str = "O1",
+        cache: Path | None = None,
+    ) -> None:
+        from sanitizers import simulator
+
+        self._schedule = simulator.Schedule
+        self._session = simulator.Session(device, kernel, opt=opt, sandbox=sandbox, cache=cache)
+
+    def __enter__(self) -> SimulatorExecutor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._session.close()
+
+    def execute(
+        self, launch: ConcreteLaunch, inputs: Mapping[str, bytes], order: Order, keep: bool = False
+    ) -> Ran:
+        result = self._session.run(launch, inputs, self._schedule(*order), keep_globals=keep)
+        refusal = result.unsupported or result.error or ""
+        if not refusal and result.blocks_run != result.blocks_launched:
+            refusal = f"only {result.blocks_run} of {result.blocks_launched} blocks were run"
+        faults = tuple(Fault(f.property, f.span, f.message) for f in result.findings)
+        return Ran(dict(result.outputs), faults, "" if faults else refusal)

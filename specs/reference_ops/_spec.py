@@ -77,6 +77,8 @@ class Op:
     accepts: Callable[..., Any] | None = None
     flat: bool = False
     ints: bool = False
+    whole: bool = False
+    """A tensor of unknown shape with one element of output is taken as flat (reductions of everything)."""
     output: Literal["float", "index", "same"] = "same"
     signature: tuple[str, ...] = ()
     """Positional order of the PyTorch callable's arguments, where it is not inputs, then options."""
@@ -119,7 +121,7 @@ def dims(inputs: Sequence[Shape]) -> Sequence[Value]:
 
 def reduction_dims(inputs: Sequence[Shape]) -> Sequence[Value]:
     """Candidates for ``dim`` of a reduction: all of the tensor, or one dim (the output's shape decides)."""
-    return [None, *range(len(inputs[0]))]
+    return [None, *range(len(inputs[0]))] if len(inputs[0]) > 1 else [None]
 
 
 def reduced(shape: Shape, dim: Value) -> Shape:

@@ -40,6 +40,7 @@ OP = Op(
     inputs=(Operand("input"),),
     options=(Option("dim", None, candidates=reduction_dims), Option("keepdim", False)),
     shape=shape,
+    whole=True,
     bounds=bounds,
     reference=reference,
     accepts=accepts,

@@ -36,6 +36,7 @@ OP = Op(
     inputs=(Operand("input"),),
     options=(Option("dim", None, candidates=reduction_dims), Option("keepdim", False)),
     shape=shape,
+    whole=True,
     bounds=bounds,
     reference=reference,
     ints=True,

@@ -1,0 +1,46 @@
+"""Which launch sizes to fuzz: contract -> symbol assignments, smallest first, every one of them allowed.
+
+Rule for large problem shapes: the sampler scales a problem's sizes down to edges around 1, the warp, the block and
+primes, as far as the preconditions allow; here what is still above ``ELEMENTS`` elements or ``THREADS`` threads is left
+out, unless nothing else is left. Invariant: ``holds(contract, sizes)`` for each.
+
+Example::
+
+    pool(contract, seed=0)[0]      # {"n": 1}
+"""
+
+from __future__ import annotations
+
+import math
+
+from specs import clauses
+from specs.contract import Contract
+
+ELEMENTS = 1 << 16
+THREADS = 1 << 15
+
+
+def pool(contract: Contract, *, seed: int, count: int = 64) -> tuple[dict[str, int], ...]:
+    """Up to ``count`` assignments."""
+    from sanitizers import sampling
+
+    drawn = sampling.small_launches(contract, count=count, seed=seed, max_threads=THREADS)
+    return ordered(contract, drawn)
+
+
+def ordered(contract: Contract, drawn: list[dict[str, int]]) -> tuple[dict[str, int], ...]:
+    """Allowed, distinct, smallest first, not too large."""
+    weighed: dict[tuple[tuple[str, int], ...], tuple[int, int]] = {}
+    for sizes in drawn:
+        if clauses.holds(contract, sizes):
+            try:
+                launch = clauses.instantiate(contract, sizes)
+            except (clauses.ClauseError, clauses.ClauseUndefined):
+                continue
+            threads = math.prod(launch.grid) * math.prod(launch.block)
+            if threads > 0 and all(b.numel >= 0 for b in launch.buffers):
+                elements = sum(b.numel for b in launch.buffers)
+                weighed[tuple(sorted(sizes.items()))] = (elements, threads)
+    small = {s: w for s, w in weighed.items() if w[0] <= ELEMENTS and w[1] <= THREADS}
+    kept = small or {s: w for s, w in weighed.items() if w[0] <= 16 * ELEMENTS and w[1] <= 16 * THREADS}
+    return tuple(dict(s) for s in sorted(kept, key=lambda s: (*kept[s], s)))

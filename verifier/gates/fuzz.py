@@ -1,0 +1,226 @@
+"""The fuzz gate: does the kernel compute what the reference computes? context -> GateResult.
+
+Runs the kernel in the simulator on drawn sizes and values and compares with the reference in another process, within a
+bound derived for each element. Without a reference it did not run, and says which one the kernel's name suggests.
+Invariant: PASS only after the whole budget of compared examples; a mismatch is reported only after it failed
+again in an unoptimised build.
+
+Example::
+
+    run(context).facts["kernels"][0]["examples"]     # 100
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from fuzz import binding, sizes
+from fuzz import reference as references
+from fuzz.counterexample import save
+from fuzz.executor import Executor, SimulatorExecutor
+from fuzz.oracle import Oracle, OracleError
+from fuzz.runner import Budget, Fault, Found, Job, explore
+from specs.contract import Contract
+from specs.results import Finding, GateResult, Outcome, Severity, Witness
+from verifier.gates.context import GateContext
+from verifier.ir.nodes import Kernel
+
+EXAMPLES = {"low": 25, "default": 100, "high": 500}
+WHY = "the reference was evaluated in float64; the bound is the rounding that a right kernel may show for these inputs"
+MakeExecutor = Callable[[Kernel, str], Executor]
+
+
+def run(context: GateContext) -> GateResult:
+    """Fuzz every launch that has a contract."""
+    start = time.monotonic()
+
+    def executor(kernel: Kernel, opt: str) -> SimulatorExecutor:
+        return SimulatorExecutor(
+            context.submission.device, kernel, context.sandbox, opt=opt, cache=context.cache
+        )
+
+    return judge(context, executor, start)
+
+
+def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateResult:
+    """The gate for any executor (tests bring their own)."""
+    if context.reference is None:
+        return _not_run(context, start)
+    findings: list[Finding] = []
+    facts: list[dict[str, Any]] = []
+    doubts: list[str] = []
+    torch = ""
+    try:
+        jobs = [_job(context, contract, context.reference, doubts) for contract in context.contracts]
+        found_any = [job for job in jobs if job is not None]
+        readable = tuple(found_any[0].binding.reference.readable) if found_any else ()
+        with ExitStack() as stack:
+            oracle = stack.enter_context(Oracle(context.sandbox, readable=readable))
+            for job in found_any:
+                context.progress(f"fuzzing {job.kernel.label}")
+                found = _explore(context, job, executor, oracle, stack)
+                findings += _findings(context, job, found)
+                facts.append(_facts(job, found))
+                doubts += _doubts(context, job, found)
+            torch = oracle.torch
+    except references.BadReference as error:
+        doubts.append(str(error))
+    except OracleError as error:
+        doubts.append(str(error))
+    failed = any(f.severity is Severity.ERROR for f in findings)
+    outcome = Outcome.FAIL if failed else Outcome.INCONCLUSIVE if doubts or not facts else Outcome.PASS
+    errors = [f.message for f in findings if f.severity is Severity.ERROR]
+    return GateResult(
+        gate="fuzz",
+        outcome=outcome,
+        seconds=time.monotonic() - start,
+        findings=tuple(findings),
+        not_checked=("NaN and infinity in the inputs differ from the reference",)
+        if any(f.id == "numerics-special" for f in findings) and not failed
+        else (),
+        detail=(errors or doubts or [""])[0] if outcome is not Outcome.PASS else "",
+        facts={"seed": context.seed, "reference": context.reference, "torch": torch, "kernels": facts},
+    )
+
+
+def _not_run(context: GateContext, start: float) -> GateResult:
+    names = [c.kernel for c in context.contracts] or [name for name, _ in context.submission.device.kernels]
+    hints = {name: references.suggest(name) for name in names}
+    hint = next((f"; {name} looks like --reference {dotted}" for name, dotted in hints.items() if dotted), "")
+    return GateResult(
+        gate="fuzz",
+        outcome=Outcome.NOT_RUN,
+        seconds=time.monotonic() - start,
+        not_checked=("numerics (no --reference)",),
+        detail=f"no reference given{hint}",
+    )
+
+
+def _job(context: GateContext, contract: Contract, text: str, doubts: list[str]) -> Job | None:
+    """Kernel, contract and reference brought together, or a doubt that says what is missing."""
+    kernel = next(
+        (
+            k
+            for k in context.module.kernels
+            if k.name == contract.kernel and k.instantiation == contract.instantiation
+        ),
+        None,
+    )
+    if kernel is None:
+        doubts.append(f"{contract.kernel} could not be read")
+        return None
+    if contract.origin == "drafted":
+        doubts.append(f"{kernel.label} has no contract (only a draft): the sizes to fuzz are not known")
+        return None
+    try:
+        reference = references.parse(text, [p.name for p in kernel.params])
+        pool = sizes.pool(contract, seed=context.seed)
+        bound = binding.bind(kernel, contract, reference, pool)
+        return Job(kernel, contract, bound, pool, context.policy.nan == "forbidden")
+    except binding.Unbound as error:
+        doubts.append(f"{kernel.label}: {error}")
+        return None
+
+
+def _explore(
+    context: GateContext, job: Job, executor: MakeExecutor, oracle: Oracle, stack: ExitStack
+) -> Found:
+    def opened(opt: str) -> Executor:
+        made = executor(job.kernel, opt)
+        close = getattr(made, "close", None)
+        if close is not None:
+            stack.callback(close)
+        return made
+
+    budget = Budget(EXAMPLES.get(context.effort, EXAMPLES["default"]), context.seed, context.deadline)
+    return explore(job, opened("O1"), oracle, budget, confirm=lambda: opened("O0"))
+
+
+def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
+    """Why this kernel is not passed although nothing wrong was found."""
+    if found.fault is not None:
+        return []
+    if found.refusal:
+        return [f"{job.kernel.label}: {found.refusal}"]
+    if found.cut:
+        wanted = EXAMPLES.get(context.effort, EXAMPLES["default"])
+        return [
+            f"{job.kernel.label}: the time was over after {found.examples} of {wanted} examples; give it --timeout"
+        ]
+    if not found.examples:
+        return [f"{job.kernel.label}: no example could be compared ({found.vacuous} had no usable bound)"]
+    return []
+
+
+def _findings(context: GateContext, job: Job, found: Found) -> list[Finding]:
+    findings = []
+    if found.fault is not None:
+        findings.append(_finding(context, job, found.fault, Severity.ERROR))
+    elif found.edge is not None:
+        severity = Severity.ERROR if context.policy.strict else Severity.WARNING
+        findings.append(_finding(context, job, found.edge, severity, special=True))
+    if not found.deterministic and found.fault is None:
+        findings.append(
+            Finding(
+                id="nondeterministic",
+                severity=Severity.NOTE,
+                span=job.kernel.span,
+                message="another order of the threads gives other bits (within the bound)",
+                kernel=job.kernel.label,
+                gate="fuzz",
+            )
+        )
+    return findings
+
+
+def _finding(
+    context: GateContext, job: Job, fault: Fault, severity: Severity, *, special: bool = False
+) -> Finding:
+    launch = fault.launch
+    witness = Witness(
+        grid=launch.grid,
+        block=launch.block,
+        shared_bytes=launch.shared_bytes,
+        symbols=dict(launch.symbols),
+        scalars=dict(launch.scalars),
+        buffers={b.param: b.numel for b in launch.buffers},
+        threads=(),
+        replayed=True,
+        domain="edge" if special else "general",
+    )
+    fix = ""
+    if severity is Severity.ERROR and context.reference is not None:
+        folder = context.keep or Path(".verify-kernel")
+        path = save(folder, Path(context.submission.path), context.reference, job, fault)
+        fix = f"pytest {path} shows it again"
+    kinds = ", ".join(
+        f"{p}: {r.kind}" for (_, p), r in zip(job.binding.inputs, fault.case.recipes, strict=True)
+    )
+    return Finding(
+        id="numerics-special" if special and fault.id == "numerics" else fault.id,
+        severity=severity,
+        span=fault.span,
+        message=fault.message,
+        kernel=job.kernel.label,
+        witness=witness,
+        why=f"{WHY} ({kinds})" if fault.mismatch is not None else f"values: {kinds}",
+        fix=fix,
+        gate="fuzz",
+    )
+
+
+def _facts(job: Job, found: Found) -> dict[str, Any]:
+    return {
+        "kernel": job.kernel.label,
+        "compared": job.binding.text(),
+        "examples": found.examples,
+        "without_bound": found.vacuous,
+        "runs": found.runs,
+        "seconds": round(found.seconds, 3),
+        "deterministic": found.deterministic,
+        "sizes": list(found.sizes),
+    }
