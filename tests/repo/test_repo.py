@@ -53,11 +53,12 @@ def test_every_property_has_a_page_with_a_wrong_and_a_right_example(id_: str) ->
 
 def test_every_check_is_a_property_and_every_gate_a_gate() -> None:
     def stems(folder: str) -> set[str]:
-        found = (p.stem.replace("_", "-") for p in (ROOT / "verifier" / folder).glob("*.py"))
-        return {s for s in found if not s.startswith("-")}
+        found = (p.stem for p in (ROOT / "verifier" / folder).glob("*.py") if not p.stem.startswith("_"))
+        return {s.rstrip("_").replace("_", "-") for s in found}
 
     documented = {e.id for e in pages.index()["checks"]}
     assert documented == set(PROPERTIES)
+    assert stems("checks") <= set(PROPERTIES)
     assert stems("gates") - {"context"} <= set(GATES)
 
 
