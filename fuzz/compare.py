@@ -77,6 +77,8 @@ def compare(got: Array, expected: Expected, dtype: str, *, special: bool = False
         right = np.where(finite, inside | (np.isnan(got) & expected.may_be_nan), _same_special(got, value))
         lost = ~finite & expected.may_be_nan & (~np.isnan(value) | (not special))
         right |= lost
+        if not special:
+            right |= np.isinf(value) & (got >= expected.low) & (got <= expected.high)
     unchecked = ((np.isinf(low) & np.isinf(high)) & finite) | lost
     return _report(~right, got, value, low, high, int(value.size - unchecked.sum()))
 
