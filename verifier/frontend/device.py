@@ -1,0 +1,60 @@
+"""Device text -> ``ir.Module``: starts the parsing child and checks what it answers.
+
+Input -> output: DeviceText, instantiations -> Module. libclang is not hardened against hostile input, so it runs in a
+child with limits, inside of the sandbox; only JSON comes back.
+
+Invariant: what is returned has passed ``codec`` and ``validator``. A child that fails is FrontEndFailed, an internal
+error or a resource limit, never an empty module.
+
+Example::
+
+    module = parse_device(submission.device, (("k", ("float",)),), sandbox=probe())
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from verifier.ir import codec
+from verifier.ir.nodes import Module
+from verifier.ir.validator import validate
+from verifier.isolation.child import Limits, python_argv, run
+from verifier.isolation.sandbox import Sandbox
+from verifier.source.device_text import DeviceText
+
+LIMITS = Limits(cpu_seconds=60, memory_mb=4096, wall_seconds=90.0)
+
+
+class FrontEndFailed(Exception):
+    """The parsing child crashed or ran into a limit. ``limit`` is True for time and memory."""
+
+    def __init__(self, message: str, limit: bool) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+def parse_device(
+    device: DeviceText,
+    instantiations: Sequence[tuple[str, tuple[str, ...]]],
+    *,
+    sandbox: Sandbox,
+    arch: str = "sm_80",
+) -> Module:
+    """Parse the text, lower every kernel and the given template instantiations, validate."""
+    request = {
+        "text": device.text,
+        "instantiations": [[name, list(arguments)] for name, arguments in instantiations],
+        "arch": arch,
+    }
+    done = run(
+        python_argv("verifier.frontend.worker"), sandbox=sandbox, stdin=json.dumps(request).encode(), limits=LIMITS
+    )
+    if done.returncode != 0 or done.truncated:
+        limit = done.timed_out or done.truncated or done.returncode in (-9, -24)
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = "ran into a limit" if limit else f"ended with status {done.returncode}"
+        raise FrontEndFailed(f"the parser {reason}{': ' + lines[-1] if lines else ''}", limit)
+    module = codec.loads(done.stdout)
+    validate(module)
+    return module

@@ -1,0 +1,369 @@
+"""Calls: the user's functions are inlined, the shim's become what the intrinsic table says.
+
+Input -> output: a CALL_EXPR or LAMBDA_EXPR node -> its value, with the effects as statements.
+
+Invariant: a call whose body or table entry is not there is refused by name; recursion is refused; each call site has
+locals of its own, shared objects are shared by all of them.
+
+Example: ``float r = blockReduce(v);`` -> the body of blockReduce in a Scope, its ``return`` an Assign and a Leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from specs.location import Span
+from verifier.frontend.device_builder import MAX_DEPTH
+from verifier.frontend.device_clang import CType, Node
+from verifier.frontend.device_intrinsics import IntrinsicCalls, is_accessor
+from verifier.frontend.device_types import Refused, is_lambda
+from verifier.frontend.device_values import (
+    Aggregate,
+    ArrayValue,
+    Closure,
+    Frame,
+    LocalVar,
+    LValue,
+    Memory,
+    Split,
+    Temp,
+    Value,
+)
+from verifier.ir.nodes import Scope, Struct, Undef
+
+_FUNCTIONS = frozenset({"FUNCTION_DECL", "CXX_METHOD", "CONVERSION_FUNCTION", "FUNCTION_TEMPLATE"})
+
+
+class Calls(IntrinsicCalls):
+    """Lowering of calls and lambdas; statements are in the subclass."""
+
+    # --- provided by the statements layer ---
+
+    def statements(self, nodes: Sequence[Node]) -> None:
+        raise NotImplementedError
+
+    def default_initialise(self, target: LValue, node: Node | None, span: Span) -> None:
+        raise NotImplementedError
+
+    # --- calls ---
+
+    def call(self, node: Node) -> Value | None:
+        result = self._call(node, want_place=False)
+        if result is None or not isinstance(result, LocalVar | Memory | Split | Temp):
+            return result
+        return self.read(result, node.span)
+
+    def call_effect(self, node: Node) -> None:
+        self._call(node, want_place=True)
+
+    def call_lvalue(self, node: Node) -> LValue:
+        result = self._call(node, want_place=True)
+        if result is None:
+            raise Refused("void value", node.spelling, node.span)
+        return result if isinstance(result, LocalVar | Memory | Split | Temp) else Temp(result)
+
+    def _call(self, node: Node, want_place: bool) -> Value | LValue | None:
+        callee = node.referenced
+        if callee.kind == "CONSTRUCTOR":
+            return self._construct(node, callee)
+        if callee.kind not in _FUNCTIONS:
+            return self._indirect(node, callee)
+        if callee.spelling == "operator=" and callee.kind == "CXX_METHOD" and callee.body is None:
+            return self._copy_assign(node)
+        if callee.start < 0:
+            return self.intrinsic_call(node, callee)
+        return self._user_call(node, callee, want_place)
+
+    def _indirect(self, node: Node, callee: Node) -> Value:
+        if callee.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL"):
+            raise Refused("indirect call", callee.spelling, node.span)
+        raise Refused("call", node.spelling or node.source[:60], node.span)
+
+    def _copy_assign(self, node: Node) -> LValue:
+        left, right = node.arguments[-2:] if len(node.arguments) >= 2 else (node.operands[0], node.operands[-1])
+        value = self.rvalue(right)
+        target = self.lvalue(left)
+        self.write(target, value, node.span)
+        return target
+
+    def _user_call(self, node: Node, callee: Node, want_place: bool) -> Value | LValue | None:
+        if callee.is_virtual:
+            raise Refused("virtual call", callee.spelling, node.span)
+        body = callee.body
+        if body is None:
+            callee = callee.definition
+            body = callee.body if callee.exists else None
+        if body is None:
+            raise Refused("function without a body", callee.spelling or node.spelling, node.span)
+        arguments = list(node.arguments)
+        this: LValue | None = None
+        copies: dict[int, LValue] = {}
+        if callee.kind in ("CXX_METHOD", "CONVERSION_FUNCTION") and not callee.is_static_method:
+            owner, arguments = self._receiver(node, arguments)
+            this = owner
+            if isinstance(owner, Temp) and isinstance(owner.value, Closure):
+                copies = dict(owner.value.copies)
+                this = owner.value.this
+        return self.inline(callee, body, arguments, node, this, copies, want_place)
+
+    def _receiver(self, node: Node, arguments: list[Node]) -> tuple[LValue, list[Node]]:
+        first = node.operands[0] if node.operands else None
+        if first is not None and first.kind == "MEMBER_REF_EXPR" and first.referenced.key == node.referenced.key:
+            return self.freeze(self.object_of(first)), arguments
+        if not arguments:
+            raise Refused("method call", node.source[:60], node.span)
+        return self.freeze(self.lvalue(arguments[0])), arguments[1:]
+
+    # --- inlining ---
+
+    def inline(
+        self,
+        callee: Node,
+        body: Node,
+        arguments: Sequence[Node],
+        node: Node,
+        this: LValue | None,
+        copies: dict[int, LValue],
+        want_place: bool = False,
+        initialisers: Sequence[tuple[LValue, Node]] = (),
+    ) -> Value | LValue | None:
+        name = callee.spelling or "lambda"
+        if any(frame.key == callee.key for frame in self.frames):
+            raise Refused("recursion", name, node.span)
+        if len(self.frames) >= MAX_DEPTH:
+            raise Refused("call depth", f"more than {MAX_DEPTH} nested calls", node.span)
+        self.refuse_broken(callee)
+        self._bind_parameters(callee, arguments, node)
+        hidden = {key: self.env.get(key) for key in copies}
+        self.env.update(copies)
+        span = node.span
+        self.path.append(f"{span.line}:{span.column}")
+        self.frames.append(Frame("", None, this, callee.key))
+        try:
+            return self._inline_body(callee, body, name, span, want_place, initialisers)
+        finally:
+            self.frames.pop()
+            self.path.pop()
+            for key, binding in hidden.items():
+                if binding is not None:
+                    self.env[key] = binding
+
+    def _inline_body(
+        self,
+        callee: Node,
+        body: Node,
+        name: str,
+        span: Span,
+        want_place: bool,
+        initialisers: Sequence[tuple[LValue, Node]],
+    ) -> Value | LValue | None:
+        for target, initial in initialisers:
+            self.initialise(target, initial, span)
+        result_type = callee.type.result
+        statements = body.children
+        returns = _returns(body)
+        last = statements[-1] if statements else None
+        straight = not returns or (len(returns) == 1 and last is not None and returns[0].statement_key == last.statement_key)
+        if straight:
+            self.statements(statements[:-1] if returns else statements)
+            operands = last.operands if returns and last is not None else ()
+            if result_type.kind == "VOID" or not operands:
+                if operands:
+                    self.effect(operands[0])
+                if result_type.kind == "VOID":
+                    return None
+                return Undef(self.types.of(result_type), "missing return", span)
+            if result_type.is_reference:
+                return self.freeze(self.lvalue(operands[0]))
+            return self.rvalue(operands[0])
+        frame = self.frame
+        if result_type.is_reference:
+            raise Refused("reference result", f"of {name} on several paths", span)
+        frame.label = self.fresh(name)
+        frame.last = last
+        with self.nested() as inner:
+            if result_type.kind != "VOID":
+                frame.result = self._result(name, result_type, span, last)
+            self.statements(statements)
+        self.emit(Scope(frame.label, tuple(inner)))
+        return self.read(frame.result, span) if frame.result is not None else None
+
+    def _result(self, name: str, type_: CType, span: Span, last: Node | None) -> LValue:
+        if is_lambda(type_):
+            raise Refused("lambda", f"returned by {name} on several paths", span)
+        target = self.variable(f"{name}.ret", self.types.of(type_), 0, span)
+        if last is None or last.kind != "RETURN_STMT":
+            self.undefined(target, span)
+        return target
+
+    def _bind_parameters(self, callee: Node, arguments: Sequence[Node], node: Node) -> None:
+        parameters = [child for child in callee.children if child.kind == "PARM_DECL"]
+        if len(arguments) != len(parameters):
+            raise Refused("call", f"{callee.spelling}: {len(arguments)} arguments", node.span)
+        bound: list[LValue | None] = []
+        values: list[Value] = []
+        for parameter, argument in zip(parameters, arguments, strict=True):
+            initial = self.given(parameter, argument)
+            start = len(self.out)
+            if parameter.type.is_reference:
+                # A reference binds first and is no value to protect.
+                bound.append(self.bind_reference(initial, parameter))
+                values.append(Undef(Struct("", (), 0, 1)))
+            else:
+                bound.append(None)
+                values.append(self.rvalue(initial))
+            self.protect(values, start)
+        for parameter, place, value in zip(parameters, bound, values, strict=True):
+            if place is not None:
+                self.env[parameter.key] = place
+            elif isinstance(value, Closure) or is_accessor(parameter.type):
+                self.env[parameter.key] = Temp(self.snapshot(value))
+            else:
+                type_ = self.types.of(parameter.type)
+                name = parameter.spelling or "unnamed"
+                target = self.variable(name, type_, parameter.key, parameter.span)
+                self.write(target, value, node.span)
+                self.env[parameter.key] = target
+
+    def bind_reference(self, initial: Node, variable: Node) -> LValue:
+        place = self.freeze(self.lvalue(initial))
+        if isinstance(place, Temp):
+            if not isinstance(place.value, Aggregate | ArrayValue | Closure):
+                target = self.types.of(variable.type)
+                converted = self.convert(place.value, target, initial.span)
+                if not variable.type.pointee.const:
+                    holder = self.variable(variable.spelling, target, variable.key, initial.span)
+                    self.write(holder, converted, initial.span)
+                    return holder
+                return Temp(self.snapshot(converted), place.root)
+            return Temp(self.snapshot(place.value), place.root)
+        return place
+
+    # --- lambdas ---
+
+    def closure(self, node: Node) -> Value:
+        copies: dict[int, LValue] = {}
+        text = node.source
+        captures = text[1 : text.find("]")] if text.startswith("[") else "="
+        items = [item.strip() for item in captures.split(",") if item.strip()]
+        if any("=" in item and item != "=" for item in items):
+            raise Refused("lambda", "with an initialised capture", node.span)
+        default_copy = "=" in items
+        named = {item for item in items if item not in ("=", "&", "this", "*this")}
+        by_copy = {name for name in named if not name.startswith("&")}
+        by_reference = {name.lstrip("& ") for name in named if name.startswith("&")}
+        start, end = node.extent
+        for target in _outer_variables(node):
+            name = target.spelling
+            if start <= target.start < end:
+                continue
+            bound = self.env.get(target.key)
+            if bound is None or target.key in copies or name in by_reference:
+                continue
+            if (name in by_copy or default_copy) and isinstance(bound, LocalVar | Split):
+                copies[target.key] = self._copy(name, bound, target.span)
+            elif (name in by_copy or default_copy) and isinstance(bound, Memory) and not target.type.is_reference:
+                if target.has("CUDASHARED_ATTR"):
+                    continue
+                if not isinstance(bound.type, Struct) and target.type.is_array:
+                    raise Refused("lambda", f"that copies the array {name}", node.span)
+                copies[target.key] = self._copy(name, bound, target.span)
+        return Closure(node, copies, self.frames[-1].this if self.frames else None)
+
+    def _copy(self, name: str, source: LValue, span: Span) -> LValue:
+        value = self.read(source, span)
+        assert not isinstance(value, ArrayValue | Closure)
+        target = self.variable(name, value.type, 0, span)
+        self.write(target, value, span)
+        return target
+
+    # --- constructors ---
+
+    def _construct(self, node: Node, callee: Node) -> Value:
+        type_ = self.types.of(node.type)
+        arguments = node.arguments
+        if is_lambda(node.type) or not isinstance(type_, Struct):
+            return self.construct_scalar(node, type_, arguments)
+        body = callee.body
+        if body is None:
+            if len(arguments) == 1 and self._same_class(arguments[0], node):
+                return self.rvalue(arguments[0])
+            if callee.start < 0 and arguments:
+                return self.construct_shim(node, type_, arguments)
+            if not arguments:
+                target = self.variable("t", type_, 0, node.span)
+                self.default_initialise(target, node, node.span)
+                return self.read(target, node.span)
+            raise Refused("constructor", node.source[:60], node.span)
+        target = self.variable("t", type_, 0, node.span)
+        self.construct_into(target, node, callee, body)
+        return self.read(target, node.span)
+
+    def construct_into(self, target: LValue, node: Node, callee: Node, body: Node) -> None:
+        """Run a constructor with a body on a new variable."""
+        initialisers: list[tuple[LValue, Node]] = []
+        field: Node | None = None
+        named: set[str] = set()
+        for child in callee.children:
+            if child.kind == "MEMBER_REF":
+                field = child
+            elif child.kind == "TYPE_REF" or child.kind == "PARM_DECL":
+                continue
+            elif field is not None and child.kind != "COMPOUND_STMT":
+                name = field.spelling
+                named.add(name)
+                initialisers.append((self.member(target, name, node.span), child))
+                field = None
+        self.field_defaults(target, callee.parent, named, node.span)
+        self.inline(callee, body, node.arguments, node, target, {}, False, initialisers)
+
+    def field_defaults(self, target: LValue, record: Node, named: set[str], span: Span) -> None:
+        """Default member initialisers, and undefined values for the other fields that ``named`` leaves out."""
+        for child in record.definition.children:
+            if child.kind == "CXX_BASE_SPECIFIER":
+                self.field_defaults(target, child.type.declaration, named, span)
+            if child.kind != "FIELD_DECL" or child.spelling in named:
+                continue
+            place = self.member(target, child.spelling, span)
+            default = [c for c in child.operands if c.kind.endswith(("EXPR", "LITERAL", "OPERATOR"))]
+            if default and not (len(default) == 1 and child.type.is_array and default[0].kind == "INTEGER_LITERAL"):
+                self.initialise(place, default[-1], span)
+            elif not isinstance(place, Memory) and child.type.kind == "RECORD":
+                self.default_initialise(place, None, span)
+            else:
+                self.undefined(place, span)
+
+    def _same_class(self, argument: Node, node: Node) -> bool:
+        return argument.type.declaration.key == node.type.declaration.key
+
+    def return_value(self, operand: Node | None, span: Span) -> None:
+        """``return operand`` of an inlined function that returns on several paths."""
+        frame = self.frame
+        if operand is None:
+            return
+        if frame.result is None:
+            self.effect(operand)
+        else:
+            self.write(frame.result, self.rvalue(operand), span)
+
+
+def _returns(node: Node) -> list[Node]:
+    """The return statements of a body, those of lambdas in it excepted."""
+    found: list[Node] = []
+    for child in node.children:
+        if child.kind == "RETURN_STMT":
+            found.append(child)
+        elif child.kind not in ("LAMBDA_EXPR", "DECL_REF_EXPR"):
+            found += _returns(child)
+    return found
+
+
+def _outer_variables(node: Node) -> list[Node]:
+    found: list[Node] = []
+    for child in node.children:
+        if child.kind == "DECL_REF_EXPR":
+            target = child.referenced
+            if target.kind in ("VAR_DECL", "PARM_DECL"):
+                found.append(target)
+        found += _outer_variables(child)
+    return found

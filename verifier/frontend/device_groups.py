@@ -1,0 +1,40 @@
+"""Cooperative groups as arithmetic on thread indices.
+
+Example: ``tiled_partition<32>(block).thread_rank()`` -> ``((z * Dy + y) * Dx + x) % 32``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from verifier.ir.nodes import U32, Binary, Builtin, Expr, IntConst
+
+_SIZE = re.compile(r"thread_block_tile<(\d+)")
+
+
+def tile_size(spelling: str) -> int:
+    found = _SIZE.search(spelling)
+    return int(found.group(1)) if found else 0
+
+
+def _u32(operator: str, left: Expr, right: Expr) -> Expr:
+    return Binary(operator, left, right, U32)  # type: ignore[arg-type]
+
+
+def thread_rank() -> Expr:
+    """The linear index of the thread in its block."""
+    rows = _u32("add", _u32("mul", Builtin("threadIdx.z"), Builtin("blockDim.y")), Builtin("threadIdx.y"))
+    return _u32("add", _u32("mul", rows, Builtin("blockDim.x")), Builtin("threadIdx.x"))
+
+
+def thread_count() -> Expr:
+    return _u32("mul", _u32("mul", Builtin("blockDim.x"), Builtin("blockDim.y")), Builtin("blockDim.z"))
+
+
+def tile_mask(size: int) -> Expr:
+    """The lanes of the thread's own tile."""
+    if size == 32:
+        return IntConst(0xFFFFFFFF, U32)
+    lane = _u32("rem", thread_rank(), IntConst(32, U32))
+    first = _u32("sub", lane, _u32("rem", lane, IntConst(size, U32)))
+    return _u32("shl", IntConst((1 << size) - 1, U32), first)

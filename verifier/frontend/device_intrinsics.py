@@ -1,0 +1,443 @@
+"""Calls of what the shim declares, lowered by the kind of their entry in the intrinsic table.
+
+Input -> output: a call of a shim function, method or operator -> its value and statements.
+
+Invariant: what has no entry, or whose kind is not known here, is refused by name.
+
+Example: ``__syncthreads()`` -> Barrier("block", site); ``acc[i][j]`` of a tensor accessor -> a Deref of its data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from specs.location import Span
+from verifier.frontend.device_builder import flatten
+from verifier.frontend.device_clang import CType, Node
+from verifier.frontend.device_expressions import Expressions, place_type
+from verifier.frontend.device_groups import tile_mask, tile_size, thread_count, thread_rank
+from verifier.frontend.device_types import Refused
+from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, LValue, Value
+from verifier.intrinsics import TABLE, Intrinsic
+from verifier.ir.nodes import (
+    I32,
+    I64,
+    U32,
+    Assert,
+    Assign,
+    Atomic,
+    Barrier,
+    BarrierReduce,
+    Binary,
+    Builtin,
+    Call,
+    Compare,
+    Expr,
+    Fence,
+    Float,
+    FloatConst,
+    IntConst,
+    Pointer,
+    PtrAdd,
+    Read,
+    Struct,
+    Trap,
+    Type,
+    Unary,
+    Undef,
+    WarpOp,
+)
+
+_OPERATORS = {
+    "operator+": "add", "operator-": "sub", "operator*": "mul", "operator/": "div",
+    "operator+=": "add", "operator-=": "sub", "operator*=": "mul", "operator/=": "div",
+    "operator==": "eq", "operator!=": "ne", "operator<": "lt", "operator>": "gt", "operator<=": "le",
+    "operator>=": "ge",
+}  # fmt: skip
+_ACCESSOR = re.compile(r"^(const )?at::(GenericPacked)?TensorAccessor<")
+_REDUCTIONS = {"plus": "reduce_add", "less": "reduce_min", "greater": "reduce_max"}
+
+
+def is_accessor(type_: CType) -> bool:
+    return type_.kind == "RECORD" and bool(_ACCESSOR.match(type_.spelling))
+
+
+class IntrinsicCalls(Expressions):
+    """Lowering of calls into the shim."""
+
+    def given(self, parameter: Node, argument: Node) -> Node:
+        """The argument, or the parameter's default where the call leaves it out."""
+        if argument.kind == "UNEXPOSED_EXPR" and not argument.operands:
+            default = [child for child in parameter.operands if child.kind.endswith(("EXPR", "LITERAL", "OPERATOR"))]
+            if default:
+                return default[-1]
+        return argument
+
+    def given_all(self, node: Node, callee: Node) -> list[Node]:
+        arguments = list(node.arguments)
+        parameters = [child for child in callee.children if child.kind == "PARM_DECL"]
+        return [self.given(p, a) for p, a in zip(parameters, arguments, strict=False)] + arguments[len(parameters) :]
+
+    def intrinsic_call(self, node: Node, callee: Node) -> Value | LValue | None:
+        name = callee.spelling
+        if callee.kind == "CONVERSION_FUNCTION":
+            value = self.rvalue(self._object_node(node))
+            if isinstance(value, Aggregate | ArrayValue | Closure):
+                raise Refused("conversion", f"to {node.type.spelling}", node.span)
+            return self.convert(value, self.types.of(node.type), node.span, implicit=False)
+        if callee.kind == "CXX_METHOD":
+            return self._method(node, callee, name)
+        if name in _OPERATORS:
+            return self._operator(node, _OPERATORS[name], name)
+        match name:
+            case "move" | "forward":
+                return self.lvalue(node.arguments[0])
+            case "swap":
+                return self._swap(node)
+            case "this_thread_block" | "this_grid" | "tiled_partition":
+                type_ = self.types.of(node.type)
+                assert isinstance(type_, Struct)
+                return Aggregate(type_, {})
+            case "sync" | "reduce" if callee.parent.spelling == "cooperative_groups":
+                return self._group_function(node, name)
+        if name.startswith("__builtin_"):
+            value = node.evaluate()
+            if value is not None:
+                return self.constant_of(value, node.type, node.span)
+            name = name if name in TABLE else name.removeprefix("__builtin_")
+        entry = TABLE.get(name)
+        if entry is None:
+            raise Refused("unknown function", name, node.span)
+        return self.intrinsic(entry, node, self.given_all(node, callee))
+
+    def _object_node(self, node: Node) -> Node:
+        first = node.operands[0]
+        return first.operands[0] if first.kind == "MEMBER_REF_EXPR" and first.operands else first
+
+    def _swap(self, node: Node) -> None:
+        first, second = (self.freeze(self.lvalue(argument)) for argument in node.arguments)
+        left, right = self.snapshot(self.read(first, node.span)), self.snapshot(self.read(second, node.span))
+        self.write(first, right, node.span)
+        self.write(second, left, node.span)
+
+    # --- by kind ---
+
+    def intrinsic(self, entry: Intrinsic, node: Node, arguments: Sequence[Node]) -> Value | None:
+        span = node.span
+        match entry.kind:
+            case "pure-float" | "pure-int":
+                return self._pure(entry, node, arguments)
+            case "convert":
+                return self.convert(self.scalar(arguments[0]), self.types.of(node.type), span, implicit=False)
+            case "binary" | "compare":
+                return self._fieldwise(entry.meaning, self.ordered(arguments), self.types.of(node.type), span)
+            case "vector":
+                type_ = self.types.of(node.type)
+                assert isinstance(type_, Struct)
+                values = self.ordered(arguments)
+                return Aggregate(type_, {f.name: v for f, v in zip(type_.fields, values, strict=True)})
+            case "atomic":
+                return self._atomic(entry, arguments, span)
+            case "warp":
+                return self._warp(entry, node, arguments)
+            case "barrier":
+                return self._barrier(entry, arguments, span)
+            case "fence":
+                self.emit(Fence(entry.meaning, span))  # type: ignore[arg-type]
+                return None
+            case "load":
+                return self._load_through(entry, node, arguments[0])
+            case "store":
+                pointer, value = self.ordered(arguments)
+                assert not isinstance(pointer, Aggregate | ArrayValue | Closure)
+                self.write(self.dereference(pointer, span), value, span)
+                return None
+            case "results":
+                return self._results(entry, arguments, span)
+            case "nothing":
+                for argument in arguments:
+                    if not _is_string(argument):
+                        self.rvalue(argument)
+                return IntConst(0, I32) if node.type.kind == "INT" else None
+            case "opaque":
+                holder = self.temporary(self.types.of(node.type))
+                self.emit(Assign(holder.name, Undef(holder.type, entry.name, span), span))
+                return Read(holder.name, holder.type)
+            case "trap":
+                self.emit(Trap(entry.meaning, span))
+                return None
+            case "assert":
+                condition = self.condition(arguments[0])
+                self.emit(Assert(condition, arguments[0].source, span))
+                return None
+        raise Refused("function without a meaning", entry.name, span)
+
+    def _pure(self, entry: Intrinsic, node: Node, arguments: Sequence[Node]) -> Value:
+        type_ = self.types.of(node.type)
+        if arguments and _is_string(arguments[0]) and isinstance(type_, Float):
+            return FloatConst(float("nan"), type_)
+        values = flatten(self.ordered(arguments))
+        if entry.common:
+            values = [self.convert(value, type_, node.span) for value in values]
+        if isinstance(type_, Struct):
+            return Aggregate(
+                type_, {f.name: Call(f"{entry.name}.{f.name}", tuple(values), f.type, node.span) for f in type_.fields}
+            )
+        return Call(entry.name, tuple(values), type_, node.span)
+
+    def _fieldwise(self, operator: str, operands: Sequence[Value], result: Type, span: Span) -> Value:
+        """An operator on 16-bit floats, or on each field of a pair of them."""
+        if isinstance(result, Struct):
+            fields: dict[str, Value] = {}
+            for field in result.fields:
+                parts = []
+                for operand in operands:
+                    if not isinstance(operand, Aggregate):
+                        raise Refused("operator", f"{operator} of a pair and a number", span)
+                    parts.append(operand.fields[field.name])
+                fields[field.name] = self._fieldwise(operator, parts, field.type, span)
+            return Aggregate(result, fields)
+        scalars = flatten(operands)
+        comparison = operator in ("eq", "ne", "lt", "le", "gt", "ge")
+        common = scalars[0].type if comparison else result
+        if not isinstance(common, Float):
+            raise Refused("function without a meaning", f"{operator} of integers by an intrinsic", span)
+        scalars = [self.convert(scalar, common, span) for scalar in scalars]
+        if len(scalars) == 1:
+            return Unary("neg", scalars[0], common, span) if operator == "sub" else scalars[0]
+        if comparison:
+            return Compare(operator, scalars[0], scalars[1])  # type: ignore[arg-type]
+        return Binary(operator, scalars[0], scalars[1], common, span)  # type: ignore[arg-type]
+
+    def _operator(self, node: Node, operator: str, name: str) -> Value | LValue:
+        arguments = node.arguments
+        if not name.endswith("=") or name in ("operator==", "operator!=", "operator<=", "operator>="):
+            return self._fieldwise(operator, self.ordered(arguments), self.types.of(node.type), node.span)
+        operand = self.rvalue(arguments[1])
+        start = len(self.out)
+        target = self.freeze(self.lvalue(arguments[0]))
+        held = [operand]
+        self.protect(held, start)
+        type_ = place_type(target)
+        if type_ is None:
+            raise Refused("operator", f"{name} on a temporary", node.span)
+        old = self.read(target, node.span)
+        self.write(target, self._fieldwise(operator, (old, held[0]), type_, node.span), node.span)
+        return target
+
+    def _atomic(self, entry: Intrinsic, arguments: Sequence[Node], span: Span) -> Value:
+        pointer, *operands = self.scalars(arguments)
+        place = self.dereference(pointer, span).place
+        if isinstance(place.type, Struct) or any(operand.type != place.type for operand in operands):
+            raise Refused("atomic", f"{entry.name} on this type", span)
+        result = self.temporary(place.type)
+        self.emit(Atomic(entry.meaning, result.name, place, tuple(operands), entry.scope, span))
+        return Read(result.name, result.type)
+
+    def _warp(self, entry: Intrinsic, node: Node, arguments: Sequence[Node]) -> Value:
+        type_ = self.types.of(node.type)
+        span = node.span
+        if entry.meaning == "activemask":
+            return self.collective("activemask", None, (), type_, span)
+        values = self.ordered(arguments)
+        mask = values[0]
+        assert not isinstance(mask, Aggregate | ArrayValue | Closure)
+        mask = self.convert(mask, U32, span)
+        rest = values[1:]
+        if entry.meaning in ("ballot", "any", "all", "uni"):
+            return self.collective(entry.meaning, mask, (self.truth(flatten(rest)[0]),), type_, span)
+        return self.collective(entry.meaning, mask, rest, type_, span)
+
+    def collective(self, op: str, mask: Expr | None, values: Sequence[Value], type_: Type, span: Span) -> Value:
+        if isinstance(type_, Struct):
+            first, *others = values
+            if not isinstance(first, Aggregate):
+                raise Refused("shuffle", "of a class", span)
+            return Aggregate(
+                type_,
+                {f.name: self.collective(op, mask, (first.fields[f.name], *others), f.type, span) for f in type_.fields},
+            )
+        result = self.temporary(type_)
+        self.emit(WarpOp(op, result.name, mask, tuple(flatten(values)), type_, self.site(span), span))
+        return Read(result.name, type_)
+
+    def _barrier(self, entry: Intrinsic, arguments: Sequence[Node], span: Span) -> Value | None:
+        match entry.meaning:
+            case "block":
+                self.emit(Barrier("block", self.site(span), None, span))
+            case "warp":
+                mask = self.convert(self.scalar(arguments[0]), U32, span) if arguments else IntConst(0xFFFFFFFF, U32)
+                self.emit(Barrier("warp", self.site(span), mask, span))
+            case _:
+                predicate = self.condition(arguments[0])
+                result = self.temporary(I32)
+                op: Literal["count", "and", "or"] = entry.meaning  # type: ignore[assignment]
+                self.emit(BarrierReduce(op, result.name, predicate, self.site(span), span))
+                return Read(result.name, I32)
+        return None
+
+    def _load_through(self, entry: Intrinsic, node: Node, argument: Node) -> Value:
+        place = self.dereference(self.scalar(argument), node.span, entry.meaning == "volatile")
+        return self.read(place, node.span, readonly=entry.meaning == "readonly")
+
+    def _results(self, entry: Intrinsic, arguments: Sequence[Node], span: Span) -> None:
+        value, *pointers = self.scalars(arguments)
+        for function, pointer in zip(entry.meaning.split(","), pointers, strict=True):
+            place = self.dereference(pointer, span)
+            self.write(place, Call(f"{entry.name}.{function}", (value,), place.type, span), span)
+
+    # --- classes of the shim ---
+
+    def construct_scalar(self, node: Node, type_: Type, arguments: Sequence[Node]) -> Value:
+        """A 16-bit float from a number, or the copy of a lambda."""
+        if len(arguments) == 1:
+            value = self.rvalue(arguments[0])
+            if isinstance(value, Closure):
+                return value
+            if isinstance(value, Aggregate | ArrayValue):
+                raise Refused("constructor", node.source[:60], node.span)
+            return self.convert(value, type_, node.span, implicit=False)
+        if arguments:
+            raise Refused("constructor", node.source[:60], node.span)
+        if node.source.rstrip().endswith((")", "}")):
+            return self.zero(type_, node.span)
+        return Undef(type_, "", node.span)
+
+    def construct_shim(self, node: Node, type_: Struct, arguments: Sequence[Node]) -> Value:
+        values = self.ordered([a for a in self.given_all(node, node.referenced)])
+        if len(values) == 1 and isinstance(values[0], Aggregate):
+            return Aggregate(type_, values[0].fields)
+        if len(values) != len(type_.fields):
+            raise Refused("constructor", node.source[:60], node.span)
+        return Aggregate(
+            type_,
+            {
+                field.name: self.convert(flatten([value])[0], field.type, node.span)
+                for field, value in zip(type_.fields, values, strict=True)
+            },
+        )
+
+    def _method(self, node: Node, callee: Node, name: str) -> Value | LValue | None:
+        owner = callee.parent.spelling
+        if owner == "TensorAccessor":
+            return self._accessor(node, name)
+        if owner == "numeric_limits":
+            return self.constant(node)
+        if name == "operator=":
+            value = self.scalar(node.arguments[-1])
+            target = self.lvalue(node.arguments[0])
+            type_ = place_type(target)
+            assert type_ is not None
+            self.write(target, self.convert(value, type_, node.span, implicit=False), node.span)
+            return target
+        if callee.parent.parent.spelling == "cooperative_groups":
+            return self._group_method(node, owner, name)
+        raise Refused("method without a meaning", f"{owner}::{name}", node.span)
+
+    def _accessor(self, node: Node, name: str) -> Value | LValue:
+        source = node.arguments[0] if name == "operator[]" else self._object_node(node)
+        accessor = self.rvalue(source)
+        if not isinstance(accessor, Aggregate):
+            raise Refused("tensor accessor", node.source[:60], node.span)
+        data, sizes, strides = (accessor.fields[key] for key in ("data_", "sizes_", "strides_"))
+        assert isinstance(sizes, ArrayValue) and isinstance(strides, ArrayValue)
+        assert not isinstance(data, Aggregate | ArrayValue | Closure)
+        if name == "data":
+            return data
+        index = self.scalar(node.arguments[-1])
+        if name in ("size", "stride"):
+            items = (sizes if name == "size" else strides).items
+            if isinstance(index, IntConst) and 0 <= index.value < len(items):
+                return items[index.value]
+            raise Refused("tensor accessor", f"{name} of a dimension that is no constant", node.span)
+        stride = flatten([strides.items[0]])[0]
+        offset = Binary("mul", stride, index, stride.type, node.span)
+        assert isinstance(data.type, Pointer)
+        pointer = PtrAdd(data, self.convert(offset, I64, node.span), data.type, node.span)
+        if len(sizes.items) == 1:
+            return self.dereference(pointer, node.span)
+        type_ = self.types.of(node.type)
+        assert isinstance(type_, Struct)
+        rest = {"data_": pointer, "sizes_": ArrayValue(sizes.items[1:]), "strides_": ArrayValue(strides.items[1:])}
+        return Aggregate(type_, rest)
+
+    # --- cooperative groups ---
+
+    def _group_method(self, node: Node, owner: str, name: str) -> Value | None:
+        span = node.span
+        match owner, name:
+            case "thread_block", "sync":
+                self.emit(Barrier("block", self.site(span), None, span))
+                return None
+            case "grid_group", "sync":
+                self.emit(Barrier("grid", self.site(span), None, span))
+                return None
+            case "thread_block", "thread_rank":
+                return thread_rank()
+            case "thread_block", "size" | "num_threads":
+                return thread_count()
+            case "thread_block", "group_index" | "thread_index" | "group_dim" | "dim_threads":
+                builtin = {"group_index": "blockIdx", "thread_index": "threadIdx"}.get(name, "blockDim")
+                type_ = self.types.of(node.type)
+                assert isinstance(type_, Struct)
+                return Aggregate(type_, {axis: Builtin(f"{builtin}.{axis}") for axis in "xyz"})
+            case "thread_block_tile", _:
+                return self._tile_method(node, name, tile_size(self._object_node(node).type.spelling))
+        raise Refused("cooperative group", f"{owner}::{name}", span)
+
+    def _tile_method(self, node: Node, name: str, size: int) -> Value | None:
+        span = node.span
+        if size not in (1, 2, 4, 8, 16, 32):
+            raise Refused("cooperative group", f"tile of {size} threads", span)
+        width = IntConst(size, U32)
+        mask = tile_mask(size)
+        type_ = self.types.of(node.type)
+        match name:
+            case "sync":
+                self.emit(Barrier("warp", self.site(span), mask, span))
+                return None
+            case "thread_rank":
+                return Binary("rem", thread_rank(), width, U32, span)
+            case "size" | "num_threads":
+                return width
+            case "meta_group_rank":
+                return Binary("div", thread_rank(), width, U32, span)
+            case "meta_group_size":
+                padded = Binary("add", thread_count(), IntConst(size - 1, U32), U32, span)
+                return Binary("div", padded, width, U32, span)
+            case "shfl" | "shfl_up" | "shfl_down" | "shfl_xor":
+                value, lane = self.ordered(node.arguments)
+                (number,) = flatten([lane])
+                number = self.convert(number, I32 if name in ("shfl", "shfl_xor") else U32, span)
+                return self.collective(name, mask, (value, number, IntConst(size, I32)), type_, span)
+            case "any" | "all" | "ballot" if size == 32:
+                return self.collective(name, mask, (self.condition(node.arguments[0]),), type_, span)
+        raise Refused("cooperative group", f"thread_block_tile<{size}>::{name}", span)
+
+    def _group_function(self, node: Node, name: str) -> Value | None:
+        group = node.arguments[0].type.spelling
+        if name == "sync":
+            if "thread_block_tile" in group:
+                self.emit(Barrier("warp", self.site(node.span), tile_mask(tile_size(group)), node.span))
+            elif group.endswith("thread_block"):
+                self.emit(Barrier("block", self.site(node.span), None, node.span))
+            elif group.endswith("grid_group"):
+                self.emit(Barrier("grid", self.site(node.span), None, node.span))
+            else:
+                raise Refused("cooperative group", f"sync of {group}", node.span)
+            return None
+        functor = node.arguments[2].type.spelling.partition("<")[0].rpartition("::")[2]
+        size = tile_size(group) if "thread_block_tile" in group else 0
+        if functor not in _REDUCTIONS or size != 32:
+            raise Refused("cooperative group", f"reduce over {group} with {functor}", node.span)
+        type_ = self.types.of(node.type)
+        value = self.scalar(node.arguments[1])
+        return self.collective(_REDUCTIONS[functor], tile_mask(size), (value,), type_, node.span)
+
+
+def _is_string(node: Node) -> bool:
+    while node.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR", "CSTYLE_CAST_EXPR") and node.operands:
+        node = node.operands[-1]
+    return node.kind == "STRING_LITERAL"

@@ -1,0 +1,305 @@
+"""From a parsed device text to ``ir.Module``: finds the kernels, lowers each, keeps what the parser complained about.
+
+Input -> output: text, instantiations and arch -> Module. A template is instantiated by the parser itself: a reference
+to ``k<float, 256>`` after the text makes it, and its body is then read like any other.
+
+Invariant: a kernel whose body, or whose callees' bodies, have an error is left out; a template that nothing
+instantiates is listed.
+
+Example::
+
+    module = lower_text(text, (("k", ("float", "256")),), "sm_80")
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from specs.location import Span
+from verifier.frontend.device_clang import SHIM, Complaint, Node, Unit
+from verifier.frontend.device_intrinsics import is_accessor
+from verifier.frontend.device_shim import shim_text
+from verifier.frontend.device_statements import Statements
+from verifier.frontend.device_types import SCALAR_TYPES, Refused, TypeMap
+from verifier.frontend.device_values import Aggregate, ArrayValue, Frame, LocalVar, LValue, Memory, Split, Temp, Value
+from verifier.ir.nodes import (
+    Array,
+    Diagnostic,
+    Kernel,
+    Module,
+    Param,
+    Pointer,
+    Read,
+    Struct,
+    Type,
+    Unsupported,
+)
+
+Instantiation = tuple[str, tuple[str, ...]]
+INSTANTIATIONS = "<instantiations>"
+_CONTAINERS = frozenset({"NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"})
+_MAX_ATTEMPTS = 6
+
+
+class Broken(Exception):
+    """The parser reported an error inside of what would be lowered."""
+
+
+class KernelLowering(Statements):
+    """Lowers one kernel."""
+
+    def __init__(self, unit: Unit, types: TypeMap, demanded: set[int], errors: Sequence[int]) -> None:
+        super().__init__(unit, types, demanded)
+        self._errors = errors
+        self._params: list[Param] = []
+
+    def refuse_broken(self, callee: Node) -> None:
+        start, end = callee.extent
+        if any(start <= offset < end for offset in self._errors):
+            raise Broken(callee.spelling)
+
+    def lower(self, node: Node, arguments: tuple[str, ...]) -> Kernel:
+        self.refuse_broken(node)
+        self.frames.append(Frame("kernel", None, None, node.key))
+        try:
+            for child in node.children:
+                if child.kind == "PARM_DECL":
+                    self._parameter(child)
+        except Refused as refused:
+            self.emit(Unsupported(refused.construct, refused.detail, refused.span if refused.span.line else node.name_span))
+        body = next(child for child in node.children if child.kind == "COMPOUND_STMT")
+        try:
+            self.statements(body.children)
+        except Refused as refused:
+            self.emit(Unsupported(refused.construct, refused.detail, refused.span))
+        return Kernel(
+            name=node.spelling,
+            instantiation=arguments,
+            params=tuple(self._params),
+            objects=tuple(self.objects.values()),
+            locals=self.locals,
+            body=tuple(self.out),
+            span=node.name_span,
+            launch_bounds=self._launch_bounds(node),
+        )
+
+    # --- parameters ---
+
+    def _parameter(self, node: Node) -> None:
+        name = node.spelling or "unnamed"
+        type_ = node.type
+        span = node.name_span
+        if type_.is_reference:
+            raise Refused("reference parameter", name, span)
+        if is_accessor(type_):
+            value = self._accessor_parameter(name, self.types.of(type_), span)
+            self.env[node.key] = Temp(value)
+            return
+        ir_type = self.types.of(type_)
+        if isinstance(ir_type, SCALAR_TYPES) and node.key not in self.demanded:
+            local = self.local(name, ir_type, node.key)
+            self._params.append(Param(local.name, ir_type, type_.restrict, span))
+            self.env[node.key] = local
+            return
+        value = self._hidden(name, ir_type, span)
+        target = self.variable(name, ir_type, node.key, span)
+        if isinstance(target, Split) and isinstance(ir_type, Struct):
+            # Its fields are the hidden parameters themselves.
+            target = _as_places(value, node.key)
+        else:
+            self.write(target, value, span)
+        self.env[node.key] = target
+
+    def _hidden(self, name: str, type_: Type, span: Span) -> Value:
+        """One parameter a scalar of a class passed by value: ``p.x``, ``p.dims[0]``."""
+        match type_:
+            case Struct(fields=fields):
+                return Aggregate(type_, {f.name: self._hidden(f"{name}.{f.name}", f.type, span) for f in fields})
+            case Array(elem=elem, count=count):
+                if count > 64:
+                    raise Refused("parameter", f"{name}: array of {count} items", span)
+                return ArrayValue(tuple(self._hidden(f"{name}[{n}]", elem, span) for n in range(count)))
+        local = self.local(name, type_)
+        self._params.append(Param(local.name, type_, False, span))
+        return Read(local.name, type_)
+
+    def _accessor_parameter(self, name: str, type_: Type, span: Span) -> Value:
+        assert isinstance(type_, Struct)
+        data, sizes, _ = (field.type for field in type_.fields)
+        assert isinstance(data, Pointer) and isinstance(sizes, Array)
+
+        def hidden(part: str, inner: Type) -> Value:
+            local = self.local(f"{name}.{part}", inner)
+            self._params.append(Param(local.name, inner, False, span))
+            return Read(local.name, inner)
+
+        rank = range(sizes.count)
+        return Aggregate(
+            type_,
+            {
+                "data_": hidden("data", data),
+                "sizes_": ArrayValue(tuple(hidden(f"size{n}", sizes.elem) for n in rank)),
+                "strides_": ArrayValue(tuple(hidden(f"stride{n}", sizes.elem) for n in rank)),
+            },
+        )
+
+    def _launch_bounds(self, node: Node) -> tuple[int, ...]:
+        for child in node.children:
+            if child.kind == "ANNOTATE_ATTR" and child.spelling.startswith("launch_bounds "):
+                text = child.spelling.removeprefix("launch_bounds ")
+                return tuple(self._bound(part.strip(), node) for part in _split(text))
+        return ()
+
+    def _bound(self, text: str, node: Node) -> int:
+        if re.fullmatch(r"\d+", text):
+            return int(text)
+        return -1
+
+
+def _as_places(value: Value, root: int) -> LValue:
+    match value:
+        case Aggregate(type=type_, fields=fields):
+            return Split(type_, {name: _as_places(part, root) for name, part in fields.items()}, root)
+        case Read(name=name, type=type_):
+            return LocalVar(name, type_, root)
+    raise Refused("parameter", "of this class")
+
+
+def _split(text: str) -> list[str]:
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char in "([{<") - (char in ")]}>")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    node: Node
+    qualified: str
+    template: bool
+
+
+def _find_kernels(node: Node, prefix: str = "") -> Iterator[_Found]:
+    for child in node.children:
+        if child.kind in _CONTAINERS:
+            if child.start < 0:
+                continue
+            name = child.spelling if child.kind == "NAMESPACE" else ""
+            yield from _find_kernels(child, f"{prefix}{name}::" if name else prefix)
+        elif child.kind in ("FUNCTION_DECL", "FUNCTION_TEMPLATE") and child.start >= 0:
+            if child.is_definition and child.has("CUDAGLOBAL_ATTR"):
+                yield _Found(child, prefix + child.spelling, child.kind == "FUNCTION_TEMPLATE")
+
+
+def _with_instantiations(text: str, wanted: Sequence[Instantiation], names: Sequence[str]) -> str:
+    lines = [text, f'# 1 "{INSTANTIATIONS}"']
+    for number, ((_, arguments), name) in enumerate(zip(wanted, names, strict=True)):
+        lines.append(f"auto *const vk_instance_{number} = &{name}<{', '.join(arguments)}>;")
+    return "\n".join(lines) + "\n"
+
+
+def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
+    """Parse and lower every kernel and every wanted instantiation."""
+    wanted = [item for item in dict.fromkeys(wanted) if item[1]]
+    for _, arguments in wanted:
+        for argument in arguments:
+            if not re.fullmatch(r"[\w\s:<>,*&()+\-/%.'|^~!=\[\]]*", argument):
+                raise ValueError(f"template argument {argument!r}")
+    names = [name for name, _ in wanted]
+    unit = Unit(_with_instantiations(text, wanted, names), shim_text(), arch)
+    found = list(_find_kernels(unit.root))
+    qualified = {item.node.spelling: item.qualified for item in found if item.template}
+    better = [qualified.get(name, name) for name in names]
+    if better != names:
+        unit = Unit(_with_instantiations(text, wanted, better), shim_text(), arch)
+        found = list(_find_kernels(unit.root))
+    return _Lowering(unit, found, wanted, len(text.encode())).module()
+
+
+class _Lowering:
+    """All kernels of one unit."""
+
+    def __init__(self, unit: Unit, found: list[_Found], wanted: Sequence[Instantiation], size: int) -> None:
+        self.unit, self.found, self.wanted = unit, found, wanted
+        self.types = TypeMap()
+        complaints = unit.complaints
+        self.own = [c for c in complaints if c.severity == "error" and c.span.path != INSTANTIATIONS]
+        if any(c.span.path == SHIM for c in self.own):
+            raise AssertionError(f"the shim does not parse: {self.own[0].message}")
+        self.foreign = [c for c in complaints if c.severity == "error" and c.span.path == INSTANTIATIONS]
+        self.errors = [c.offset for c in self.own]
+        self.size = size
+
+    def module(self) -> Module:
+        kernels = []
+        instantiated: set[str] = set()
+        for item in self.found:
+            if item.template:
+                continue
+            kernel = self.kernel(item.node, ())
+            if kernel is not None:
+                kernels.append(kernel)
+        notes = []
+        for number, (name, arguments) in enumerate(self.wanted):
+            node = self._instance(number)
+            if node is None:
+                notes.append(self._missing(number, name, arguments))
+                continue
+            instantiated.add(node.template.spelling or name)
+            kernel = self.kernel(node, arguments)
+            if kernel is not None:
+                kernels.append(kernel)
+        templates = tuple(
+            (item.node.spelling, item.node.name_span)
+            for item in self.found
+            if item.template and item.node.spelling not in instantiated
+        )
+        return Module(tuple(kernels), tuple(self._diagnostics()), templates, tuple(notes))
+
+    def _diagnostics(self) -> Iterator[Diagnostic]:
+        for complaint in self.own:
+            yield Diagnostic(complaint.severity, complaint.message, complaint.span)
+
+    def _missing(self, number: int, name: str, arguments: tuple[str, ...]) -> str:
+        reason = next((c.message for c in self.foreign if c.span.line == number + 1), "not a template of this text")
+        return f"{name}<{', '.join(arguments)}> was not instantiated: {reason}"
+
+    def _instance(self, number: int) -> Node | None:
+        for child in self.unit.root.children:
+            if child.kind == "VAR_DECL" and child.spelling == f"vk_instance_{number}" and not child.is_invalid:
+                reference = _first_reference(child)
+                if reference is not None and reference.has("COMPOUND_STMT") and reference.has("CUDAGLOBAL_ATTR"):
+                    return reference
+        return None
+
+    def kernel(self, node: Node, arguments: tuple[str, ...]) -> Kernel | None:
+        demanded: set[int] = set()
+        for _ in range(_MAX_ATTEMPTS):
+            lowering = KernelLowering(self.unit, self.types, demanded, self.errors)
+            try:
+                kernel = lowering.lower(node, arguments)
+            except Broken:
+                return None
+            if not lowering.wanted - demanded:
+                return kernel
+            demanded = demanded | lowering.wanted
+        return kernel
+
+
+def _first_reference(node: Node) -> Node | None:
+    for child in node.children:
+        if child.kind == "DECL_REF_EXPR" and child.referenced.kind == "FUNCTION_DECL":
+            return child.referenced
+        found = _first_reference(child)
+        if found is not None:
+            return found
+    return None
+
+
+__all__ = ["INSTANTIATIONS", "Complaint", "Memory", "lower_text"]

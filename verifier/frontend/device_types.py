@@ -1,0 +1,151 @@
+"""C++ types as IR types.
+
+Input -> output: a canonical ``CType`` -> an ``ir.Type``; raises Refused for what the IR has no type for.
+
+Invariant: sizes, alignments and offsets are the parser's; a 16-bit float class of the shim is a Float.
+
+Example: ``const float4 *`` -> Pointer(Struct("float4", …), const=True).
+"""
+
+from __future__ import annotations
+
+from specs.location import NOWHERE, Span
+from verifier.frontend.device_clang import CType, Node, lib
+from verifier.ir.nodes import (
+    BOOL,
+    F32,
+    F64,
+    VOID,
+    Array,
+    Bool,
+    Field,
+    Float,
+    Int,
+    Pointer,
+    Struct,
+    Type,
+    align_of,
+)
+
+_SCALARS: dict[str, Type] = {
+    "VOID": VOID, "BOOL": BOOL, "CHAR_S": Int(8, True), "SCHAR": Int(8, True), "CHAR_U": Int(8, False),
+    "UCHAR": Int(8, False), "SHORT": Int(16, True), "USHORT": Int(16, False), "INT": Int(32, True),
+    "UINT": Int(32, False), "LONG": Int(64, True), "ULONG": Int(64, False), "LONGLONG": Int(64, True),
+    "ULONGLONG": Int(64, False), "INT128": Int(128, True), "UINT128": Int(128, False), "FLOAT": F32, "DOUBLE": F64,
+    "CHAR16": Int(16, False), "CHAR32": Int(32, False), "WCHAR": Int(32, True), "NULLPTR": Int(64, True),
+    "HALF": Float("f16"), "FLOAT16": Float("f16"), "BFLOAT16": Float("bf16"),
+}  # fmt: skip
+SMALL_FLOATS = {"__half": "f16", "c10::Half": "f16", "__nv_bfloat16": "bf16", "c10::BFloat16": "bf16"}
+SCALAR_TYPES = (Int, Bool, Float, Pointer)
+
+
+class Refused(Exception):
+    """A construct without a meaning in the IR; becomes an Unsupported statement."""
+
+    def __init__(self, construct: str, detail: str, span: Span = NOWHERE) -> None:
+        super().__init__(f"{construct}: {detail}")
+        self.construct, self.detail, self.span = construct, detail, span
+
+
+def is_lambda(type_: CType) -> bool:
+    return type_.kind == "RECORD" and "(lambda at " in type_.spelling.rpartition("::")[2]
+
+
+class TypeMap:
+    """Caches the IR types of one parsed unit."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Type] = {}
+
+    def of(self, type_: CType) -> Type:
+        known = self._known.get(type_.key)
+        if known is None:
+            known = self._known[type_.key] = self._make(type_)
+        return known
+
+    def _make(self, type_: CType) -> Type:
+        scalar = _SCALARS.get(type_.kind)
+        if scalar is not None:
+            return scalar
+        match type_.kind:
+            case "POINTER":
+                pointee = type_.pointee
+                if pointee.kind in ("FUNCTIONPROTO", "FUNCTIONNOPROTO"):
+                    raise Refused("function pointer", type_.spelling)
+                return Pointer(self._pointee(pointee), pointee.const)
+            case "LVALUEREFERENCE" | "RVALUEREFERENCE":
+                return self.of(type_.pointee)
+            case "CONSTANTARRAY":
+                return Array(self.of(type_.element), type_.count)
+            case "INCOMPLETEARRAY":
+                return Array(self.of(type_.element), 0)
+            case "ENUM":
+                return self.of(enum_type(type_))
+            case "RECORD":
+                return self._record(type_)
+        raise Refused("type", type_.spelling)
+
+    def _pointee(self, type_: CType) -> Type:
+        """What is pointed to; a class whose layout the IR cannot say is Void, so that only its use is refused."""
+        try:
+            return self.of(type_)
+        except Refused:
+            if type_.kind == "RECORD":
+                return VOID
+            raise
+
+    def _record(self, type_: CType) -> Type:
+        name = type_.spelling.removeprefix("const ").removeprefix("volatile ").removeprefix("struct ")
+        declaration = type_.declaration
+        if name in SMALL_FLOATS and declaration.start < 0:
+            return Float(SMALL_FLOATS[name])
+        if is_lambda(type_):
+            raise Refused("lambda", "stored or passed where its calls cannot be followed")
+        size, align = type_.size, type_.align
+        if size < 0 or align <= 0:
+            raise Refused("incomplete type", name)
+        fields = tuple(self._fields(declaration, name))
+        for field in fields:
+            if field.offset % max(1, align_of(field.type)):
+                raise Refused("packed struct", name)
+        return Struct(name, fields, size, align)
+
+    def _fields(self, declaration: Node, name: str) -> list[Field]:
+        definition = declaration.definition
+        found: list[Field] = []
+        bases = [child for child in definition.children if child.kind == "CXX_BASE_SPECIFIER"]
+        if len(bases) > 1:
+            raise Refused("multiple inheritance", name)
+        for child in definition.children:
+            match child.kind:
+                case "CXX_BASE_SPECIFIER":
+                    found += self._fields(child.type.declaration, name)
+                case "CXX_METHOD" | "DESTRUCTOR" if child.is_virtual:
+                    raise Refused("virtual function", name)
+                case "DESTRUCTOR" if not child.is_defaulted:
+                    raise Refused("destructor", name)
+                case "CONSTRUCTOR" if child.copies and not child.is_defaulted:
+                    raise Refused("copy constructor", name)
+                case "FIELD_DECL":
+                    if child.is_bit_field or not child.spelling:
+                        raise Refused("bit field" if child.is_bit_field else "anonymous member", name)
+                    if child.type.is_reference:
+                        raise Refused("reference member", name)
+                    found.append(Field(child.spelling, self.of(child.type), child.field_offset // 8))
+                case "STRUCT_DECL" | "UNION_DECL" if not child.spelling or "(anonymous" in child.spelling:
+                    raise Refused("anonymous member", name)
+        return found
+
+
+def enum_type(type_: CType) -> CType:
+    return CType(lib().getEnumDeclIntegerType(type_.declaration.raw), type_.unit)
+
+
+def is_union(type_: Struct) -> bool:
+    """Whether two fields overlap."""
+    end = 0
+    for field in sorted(type_.fields, key=lambda f: f.offset):
+        if field.offset < end:
+            return True
+        end = field.offset + 1
+    return False
