@@ -42,7 +42,9 @@ def run(context: GateContext) -> GateResult:
                 counts[k] = counts.get(k, 0) + v
             assumptions.update(dict.fromkeys(contract.assumptions))
             span = kernel.span if kernel is not None else contract.launch.span
-            kernels.append(KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span))
+            kernels.append(
+                KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span)
+            )
     outcome, detail = _judge(kernels)
     return GateResult(
         gate="prove",
@@ -69,7 +71,11 @@ def _one(context: GateContext, contract: Contract, kernel: Kernel | None, pool: 
     if kernel is None:
         detail = f"kernel {contract.kernel}<{', '.join(contract.instantiation)}> could not be read"
         return KernelVerdicts(
-            tuple(PropertyResult(p, Verdict.UNKNOWN, Reason.UNSUPPORTED, detail, span=contract.launch.span) for p in required), ()
+            tuple(
+                PropertyResult(p, Verdict.UNKNOWN, Reason.UNSUPPORTED, detail, span=contract.launch.span)
+                for p in required
+            ),
+            (),
         )
     settings = Settings(
         pool=pool,
@@ -96,12 +102,14 @@ def _replayer(context: GateContext, contract: Contract, kernel: Kernel):  # type
     def replay(witness: Witness, property_: str, span: Span) -> Witness | None:
         from sanitizers.replay import replay as run_replay
 
+        found: Witness | None
         if time.monotonic() > context.deadline:
             return None
-        return run_replay(
+        found = run_replay(
             context.submission.device, kernel, contract, witness, property_, span,
             sandbox=context.sandbox, cache=context.cache,
         )  # fmt: skip
+        return found
 
     return replay
 
@@ -121,7 +129,9 @@ def _keeper(context: GateContext, kernel: Kernel):  # type: ignore[no-untyped-de
     return keep
 
 
-def _undecided(made: KernelVerdicts, reason: Reason, detail: str, only_proved: bool = False) -> KernelVerdicts:
+def _undecided(
+    made: KernelVerdicts, reason: Reason, detail: str, only_proved: bool = False
+) -> KernelVerdicts:
     from dataclasses import replace
 
     changed = tuple(

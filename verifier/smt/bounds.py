@@ -140,7 +140,9 @@ class Bounds:
             subs = {(a,) for a in mono} | {mono}
             if len(mono) > 2:
                 subs |= {
-                    tuple(sorted((a, b), key=lambda t: t.id)) for i, a in enumerate(mono) for b in mono[i + 1 :]
+                    tuple(sorted((a, b), key=lambda t: t.id))
+                    for i, a in enumerate(mono)
+                    for b in mono[i + 1 :]
                 }
             for sub in sorted(subs, key=lambda m: (-len(m), tuple(-a.id for a in m))):
                 rest = divide_mono(mono, sub)

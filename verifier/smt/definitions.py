@@ -48,7 +48,13 @@ def _division(t: Terms, a: Term, b: Term) -> tuple[Term, ...]:
     euclid = t.eq(a, t.add(t.mul(q, b), r))
     zero = t.zero
     if a.lo is not None and a.lo >= 0 and b.lo is not None and b.lo > 0:
-        return (euclid, raw_le0(t, t.neg(r)), raw_le0(t, t.add(t.sub(r, b), t.one)), raw_le0(t, t.neg(q)), t.le(q, a))
+        return (
+            euclid,
+            raw_le0(t, t.neg(r)),
+            raw_le0(t, t.add(t.sub(r, b), t.one)),
+            raw_le0(t, t.neg(q)),
+            t.le(q, a),
+        )
     positive = t.and_(
         euclid,
         t.lt(r, b),
@@ -108,9 +114,7 @@ def quotient_bounds(t: Terms, facts: Iterable[Term]) -> list[Term]:
             # p <= 0 means a - 1 - bound <= 0, i.e. a <= bound + 1; with X*b := bound + 2 we need a <= X*b - 1
             top = t.add(bound, t.const(2))
             poly = t.poly(top)
-            if not poly or not all(
-                divide_mono(m, mb) is not None and c % cb == 0 for m, c in poly.items()
-            ):
+            if not poly or not all(divide_mono(m, mb) is not None and c % cb == 0 for m, c in poly.items()):
                 continue
             quotient = t.from_poly({divide_mono(m, mb) or (): c // cb for m, c in poly.items()})
             lemma = t.le(q, t.sub(quotient, t.one))

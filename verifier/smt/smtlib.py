@@ -68,11 +68,15 @@ class Lowering:
                     return self._declare(term.name, 0, "Bool")
                 if any(x.op == "float" for x in term.args):
                     return self._declare(f"f{term.id}", 0, "Bool")
-                return self._define(term, "Bool", f"({self._declare(term.name, len(a), 'Bool')} {' '.join(a)})")
+                return self._define(
+                    term, "Bool", f"({self._declare(term.name, len(a), 'Bool')} {' '.join(a)})"
+                )
             case "float":
                 return ""
             case "quot" | "rem":
-                return self._declare(f"{'q' if term.op == 'quot' else 'r'}{term.args[0].id}_{term.args[1].id}", 0, "Int")
+                return self._declare(
+                    f"{'q' if term.op == 'quot' else 'r'}{term.args[0].id}_{term.args[1].id}", 0, "Int"
+                )
             case "ite":
                 return self._define(term, "Int", f"(ite {a[0]} {a[1]} {a[2]})")
             case "min":
@@ -127,5 +131,7 @@ def script(t: Terms, assertions: Iterable[Term], wants: Iterable[Term] = (), com
                 low.lines.append(f"(assert {low.add(fact)})")
     low.lines.extend(f"(assert {low.add(a)})" for a in assertions)
     for i, w in enumerate(wants):
-        low.lines.append(f"(declare-const want{i} {'Bool' if w.is_bool else 'Int'})\n(assert (= want{i} {low.add(w)}))")
+        low.lines.append(
+            f"(declare-const want{i} {'Bool' if w.is_bool else 'Int'})\n(assert (= want{i} {low.add(w)}))"
+        )
     return "\n".join(["(set-logic ALL)", *low.lines, "(check-sat)", ""])

@@ -40,7 +40,11 @@ class Answer:
 
 class _Worker:
     def __init__(self) -> None:
-        env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(_ROOT), "PYTHONHASHSEED": "0"}
+        env = {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "PYTHONPATH": str(_ROOT),
+            "PYTHONHASHSEED": "0",
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "verifier.smt.worker"],
             stdin=subprocess.PIPE,
@@ -98,7 +102,9 @@ class _Worker:
 class SolverPool:
     """A pool of one worker for each caller thread at most; use as a context manager."""
 
-    def __init__(self, effort: str = "default", cache: Path | None = None, deadline: float = float("inf")) -> None:
+    def __init__(
+        self, effort: str = "default", cache: Path | None = None, deadline: float = float("inf")
+    ) -> None:
         self.rlimit, self.wall = RLIMIT[effort], WALL_SECONDS[effort]
         self.deadline = deadline
         self._worker: _Worker | None = None

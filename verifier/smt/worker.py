@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 
-import z3  # type: ignore[import-untyped]
+import z3
 
 
 def answer(query: dict[str, object]) -> dict[str, object]:

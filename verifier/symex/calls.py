@@ -79,7 +79,9 @@ def _integer(x: Evaluator, e: ir.Call, meaning: str, a: tuple[Term, ...], deps: 
                 x.s.fact(out, t.iff(t.eq(a[0], t.zero), t.eq(out, t.zero)))
             return Val(out, deps)
         case "mul24":
-            small = all(v.lo is not None and v.hi is not None and v.lo >= -(1 << 23) and v.hi < 1 << 23 for v in a)
+            small = all(
+                v.lo is not None and v.hi is not None and v.lo >= -(1 << 23) and v.hi < 1 << 23 for v in a
+            )
             if small:
                 return x.fit(t.mul(a[0], a[1]), ty, id(e), e.span, "24-bit product", deps, True)
             return Val(t.app("mul24", a, 0, lo, hi), deps)

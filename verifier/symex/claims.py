@@ -59,7 +59,13 @@ class Claims:
         return found
 
     def single(
-        self, property_: str, span: Span, claim: str, hyps: Iterable[Term], goal: Term, accesses: tuple[Access, ...] = ()
+        self,
+        property_: str,
+        span: Span,
+        claim: str,
+        hyps: Iterable[Term],
+        goal: Term,
+        accesses: tuple[Access, ...] = (),
     ) -> Obligation:
         """A claim about one thread."""
         hyps = tuple(hyps)
@@ -101,13 +107,19 @@ class Claims:
         """
         t, level = self.s.t, 2 if same_block else 1
         first, second = tuple(first), tuple(second)
-        a = [self.rename(x, "1", level) for x in (*self.facts_for((*first, *extra[0])), *self._geometry_facts())]
-        b = [self.rename(x, "2", level) for x in (*self.facts_for((*second, *extra[1])), *self._geometry_facts())]
+        a = [
+            self.rename(x, "1", level)
+            for x in (*self.facts_for((*first, *extra[0])), *self._geometry_facts())
+        ]
+        b = [
+            self.rename(x, "2", level)
+            for x in (*self.facts_for((*second, *extra[1])), *self._geometry_facts())
+        ]
         hyps = [self.rename(x, "1", level) for x in first] + [self.rename(x, "2", level) for x in second]
         hyps += [*together, self.distinct(same_block)]
         facts = dict.fromkeys([*self.base(), *a, *b])
-        for extra in closure(t, [*facts, *hyps, goal], {}):
-            facts[extra] = None
+        for known in closure(t, [*facts, *hyps, goal], {}):
+            facts[known] = None
         facts.update(dict.fromkeys(quotient_bounds(t, [*hyps, *facts])))
         return Obligation(
             property_, span, claim, tuple(hyps), goal, tuple(f for f in facts if f is not t.true), ("1", "2"),
@@ -141,7 +153,10 @@ def same_interval(c: Claims, a: tuple[Epoch, ...], b: tuple[Epoch, ...], level: 
         for y in b:
             if x.site != y.site or len(x.iters) != len(y.iters):
                 continue
-            same = [t.eq(c.rename(i, "1", level), c.rename(j, "2", level)) for i, j in zip(x.iters, y.iters, strict=True)]
+            same = [
+                t.eq(c.rename(i, "1", level), c.rename(j, "2", level))
+                for i, j in zip(x.iters, y.iters, strict=True)
+            ]
             parts.append(t.and_(c.rename(x.cond, "1", level), c.rename(y.cond, "2", level), *same))
     return t.or_(*parts)
 
@@ -160,7 +175,7 @@ def _multiple(t: Terms, d: Term, size: int) -> bool:
     return all(c % size == 0 for c in t.poly(d).values())
 
 
-def delinearise(t: Terms, d: Term, bounded: "BoundsLike", depth: int = 5) -> Iterator[Term]:
+def delinearise(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Iterator[Term]:
     """Consequences of ``d == 0``: for d = W*X + Y with -W < Y < W shown, X == 0 and Y == 0, recursively."""
     if depth == 0:
         return

@@ -27,6 +27,7 @@ from verifier.symex.loops import LoopRules
 from verifier.symex.relevance import relevant_locals
 from verifier.symex.setup import prepare
 from verifier.symex.summary import Access, BarrierEvent, Epoch, MemoryObject, Summary
+from verifier.symex.syntax import assigned
 
 NODE_BUDGET = 400_000
 
@@ -42,7 +43,11 @@ class Executor(LoopRules, Evaluator):
     """Statements. Expressions are in ``expressions``, loops in ``loops``."""
 
     def __init__(
-        self, summary: Summary, wrapped: frozenset[object], dropped: frozenset[object], node_budget: int = NODE_BUDGET
+        self,
+        summary: Summary,
+        wrapped: frozenset[object],
+        dropped: frozenset[object],
+        node_budget: int = NODE_BUDGET,
     ) -> None:
         super().__init__(summary, wrapped, node_budget)
         self.dropped = dropped
@@ -66,8 +71,6 @@ class Executor(LoopRules, Evaluator):
 
     def _forget(self, stmt: ir.Stmt) -> None:
         """After a statement that could not be modelled, what it assigns is unknown."""
-        from verifier.symex.loops import assigned
-
         for name in assigned((stmt,)):
             self.state.env.pop(name, None)
 
@@ -248,7 +251,9 @@ class Executor(LoopRules, Evaluator):
         pointer, _ = self.access("read", s.place, size, s.span, vector=bool(s.parts), volatile=s.volatile)
         if s.parts:
             for local, field in s.parts:
-                moved = Ptr(tuple((c, o, self.t.add(x, self.t.const(field.offset))) for c, o, x in pointer.alts))
+                moved = Ptr(
+                    tuple((c, o, self.t.add(x, self.t.const(field.offset))) for c, o, x in pointer.alts)
+                )
                 self.state.env[local] = self.loaded(moved, field.type, pointer.deps)
             return
         self.state.env[s.var] = self.loaded(pointer, s.place.type, pointer.deps)
@@ -332,7 +337,9 @@ class Executor(LoopRules, Evaluator):
                     self.state.warp = (Epoch(self.t.true, f"{s.site}{self.path}", self.iters),)
             case "grid":
                 self._event("grid", s.site, s.span, "grid sync", Val(self.t.zero))
-                raise Unmodelled("grid synchronisation", "grid.sync() orders whole grids; not modelled yet", s.span)
+                raise Unmodelled(
+                    "grid synchronisation", "grid.sync() orders whole grids; not modelled yet", s.span
+                )
             case _:
                 assert_never(s.kind)
 
@@ -340,7 +347,14 @@ class Executor(LoopRules, Evaluator):
         self.sink(self.state.gdeps, span, "a barrier")
         self.s.barriers.append(
             BarrierEvent(
-                kind, f"{site}{self.path}", self.state.guard, self.iters, span, self.state.gdeps, mask.term, what
+                kind,
+                f"{site}{self.path}",
+                self.state.guard,
+                self.iters,
+                span,
+                self.state.gdeps,
+                mask.term,
+                what,
             )
         )
 
@@ -361,7 +375,9 @@ class Executor(LoopRules, Evaluator):
             self.state.env[s.var] = self.fresh_of(s.type, s.op)
 
 
-def join_epochs(x: Executor, cond: Term, no: Term, a: tuple[Epoch, ...], b: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+def join_epochs(
+    x: Executor, cond: Term, no: Term, a: tuple[Epoch, ...], b: tuple[Epoch, ...]
+) -> tuple[Epoch, ...]:
     """Possible last barriers after a branch."""
     if a == b:
         return a

@@ -111,18 +111,39 @@ class Evaluator:
         self.s.gaps.append(Gap(construct, detail, span, self.state.guard))
 
     def operation(
-        self, key: object, property_: str, holds: Term, span: Span, what: str, deps: int, fault: bool, value: Term | None
+        self,
+        key: object,
+        property_: str,
+        holds: Term,
+        span: Span,
+        what: str,
+        deps: int,
+        fault: bool,
+        value: Term | None,
     ) -> int:
         """Record an obligation on the current path; returns its bit (0 when it holds at once)."""
         if holds is self.t.true:
             return 0
         bit = 1 << len(self.s.operations)
         self.s.operations.append(
-            Operation(bit, key, property_, self.state.guard, holds, span, what, deps | self.state.gdeps, fault, value=value)
+            Operation(
+                bit,
+                key,
+                property_,
+                self.state.guard,
+                holds,
+                span,
+                what,
+                deps | self.state.gdeps,
+                fault,
+                value=value,
+            )
         )
         return bit
 
-    def fit(self, exact: Term, type_: ir.Int, key: object, span: Span, what: str, deps: int, fault: bool) -> Val:
+    def fit(
+        self, exact: Term, type_: ir.Int, key: object, span: Span, what: str, deps: int, fault: bool
+    ) -> Val:
         """The value of an exact result at its C type."""
         lo, hi = int_range(type_.bits, type_.signed)
         if exact.lo is not None and exact.hi is not None and lo <= exact.lo and exact.hi <= hi:
@@ -145,8 +166,8 @@ class Evaluator:
         self.spend()
         t = self.t
         match e:
-            case ir.IntConst(value=v):
-                return Val(t.const(v))
+            case ir.IntConst(value=number):
+                return Val(t.const(number))
             case ir.BoolConst(value=b):
                 return Val(t.true if b else t.false)
             case ir.FloatConst(value=f, type=ty):
@@ -257,23 +278,36 @@ class Evaluator:
 
     def _division(self, e: ir.Binary, ty: ir.Int, x: Term, y: Term, deps: int) -> Val:
         t = self.t
-        bit = self.operation((id(e), "zero"), "arithmetic", t.ne(y, t.zero), e.span, "division by zero", deps, True, y)
+        bit = self.operation(
+            (id(e), "zero"), "arithmetic", t.ne(y, t.zero), e.span, "division by zero", deps, True, y
+        )
         if ty.signed:
             low = int_range(ty.bits, True)[0]
             extreme = t.and_(t.eq(x, t.const(low)), t.eq(y, t.const(-1)))
             bit |= self.operation(
-                (id(e), "min"), "arithmetic", t.not_(extreme), e.span, "quotient of the lowest value by -1", deps, True, x
+                (id(e), "min"),
+                "arithmetic",
+                t.not_(extreme),
+                e.span,
+                "quotient of the lowest value by -1",
+                deps,
+                True,
+                x,
             )
         return Val(t.quot(x, y) if e.op == "div" else t.rem(x, y), deps | bit)
 
     def _shift(self, e: ir.Binary, ty: ir.Int, x: Term, y: Term, deps: int) -> Val:
         t = self.t
         inside = t.and_(t.le(t.zero, y), t.lt(y, t.const(ty.bits)))
-        deps |= self.operation((id(e), "shift"), "arithmetic", inside, e.span, "shift out of range", deps, True, y)
+        deps |= self.operation(
+            (id(e), "shift"), "arithmetic", inside, e.span, "shift out of range", deps, True, y
+        )
         if isinstance(y, Const) and 0 <= y.value < ty.bits:
             power = t.const(1 << y.value)
             if e.op == "shl":
-                return self.fit(t.mul(x, power), ty, id(e), e.span, f"left shift of {type_name(ty)}", deps, ty.signed)
+                return self.fit(
+                    t.mul(x, power), ty, id(e), e.span, f"left shift of {type_name(ty)}", deps, ty.signed
+                )
             return Val(self._floor_div(x, power), deps)
         lo, hi = int_range(ty.bits, ty.signed)
         if e.op == "shr" and x.lo is not None and x.lo >= 0:
@@ -283,7 +317,9 @@ class Evaluator:
         if e.op == "shl" and isinstance(x, Const) and x.value == 1:
             top = min(y.hi, ty.bits - 1) if y.hi is not None and y.hi >= 0 else ty.bits - 1
             out = t.app("pow2", (y,), 0, 1, 1 << top)
-            self.s.fact(out, *(t.implies(t.eq(y, t.const(k)), t.eq(out, t.const(1 << k))) for k in range(top + 1)))
+            self.s.fact(
+                out, *(t.implies(t.eq(y, t.const(k)), t.eq(out, t.const(1 << k))) for k in range(top + 1))
+            )
             return self.fit(out, ty, id(e), e.span, "left shift", deps, False)
         self.s.approximations.append(("a shift by a variable amount", e.span))
         return Val(self.fresh("shift", 2, lo, hi), deps)
@@ -306,13 +342,15 @@ class Evaluator:
             return t.const(v)
         nonneg = x.lo is not None and x.lo >= 0 and y.lo is not None and y.lo >= 0
         if isinstance(y, Const):
-            m = y.value if y.value >= 0 or ty.signed else y.value
+            m = y.value
             if y.value == 0:
                 return t.zero if op == "and" else x
             if op == "and":
                 if m > 0 and m & (m + 1) == 0:
                     bits = m.bit_length()
-                    return t.rem(x, t.const(m + 1)) if x.lo is not None and x.lo >= 0 else t.wrap(x, bits, False)
+                    return (
+                        t.rem(x, t.const(m + 1)) if x.lo is not None and x.lo >= 0 else t.wrap(x, bits, False)
+                    )
                 inverse = ~m if m < 0 else (~m & ((1 << ty.bits) - 1))
                 if inverse > 0 and inverse & (inverse + 1) == 0 and x.lo is not None and x.lo >= 0:
                     return t.sub(x, t.rem(x, t.const(inverse + 1)))
@@ -320,9 +358,9 @@ class Evaluator:
         if op == "and" and (nonneg or (isinstance(y, Const) and y.value >= 0)):
             tops = [v for v in (x.hi if x.lo is not None and x.lo >= 0 else None, y.hi) if v is not None]
             out = t.app(f"bitand:{ty.bits}", (x, y), 0, 0, None)
-            for v in (x, y):
-                if v.lo is not None and v.lo >= 0:
-                    self.s.fact(out, t.le(out, v))
+            for side in (x, y):
+                if side.lo is not None and side.lo >= 0:
+                    self.s.fact(out, t.le(out, side))
             if tops:
                 self.s.fact(out, t.le(out, t.const(min(tops))))
             return out
@@ -370,7 +408,13 @@ class Evaluator:
         if oa is not None and oa is ob:
             cmp = ir.Compare(e.op, ir.BoolConst(True), ir.BoolConst(True))
             t = self.t
-            table = {"lt": t.lt(xa, xb), "le": t.le(xa, xb), "gt": t.lt(xb, xa), "ge": t.le(xb, xa), "eq": t.eq(xa, xb)}
+            table = {
+                "lt": t.lt(xa, xb),
+                "le": t.le(xa, xb),
+                "gt": t.lt(xb, xa),
+                "ge": t.le(xb, xa),
+                "eq": t.eq(xa, xb),
+            }
             return Val(table.get(cmp.op, t.ne(xa, xb)), a.deps | b.deps)
         known = oa or ob
         name = f"nonnull:{known.name}" if known is not None else self.t.fresh_name("ptrcmp")
@@ -429,7 +473,9 @@ class Evaluator:
             case ir.Pointer(), ir.Pointer():
                 return v
             case (ir.Pointer(), ir.Bool()):
-                return self._compare_pointers(ir.Compare("ne", e.operand, e.operand), v, Ptr(((t.true, None, t.zero),)))
+                return self._compare_pointers(
+                    ir.Compare("ne", e.operand, e.operand), v, Ptr(((t.true, None, t.zero),))
+                )
             case (ir.Pointer(), _) | (_, ir.Pointer()):
                 if isinstance(v, Val) and isinstance(v.term, Const) and v.term.value == 0:
                     return Ptr(((t.true, None, t.zero),))
@@ -467,7 +513,14 @@ class Evaluator:
         out = self.t.app(name, (), v.term.level, lo, hi)
         inside = self.t.bapp(f"f2i-inside:{v.term.id}", (), v.term.level)
         bit = self.operation(
-            (id(e), "f2i"), "arithmetic", inside, e.span, "conversion of a float to an integer", v.deps, False, None
+            (id(e), "f2i"),
+            "arithmetic",
+            inside,
+            e.span,
+            "conversion of a float to an integer",
+            v.deps,
+            False,
+            None,
         )
         return Val(out, v.deps | bit)
 

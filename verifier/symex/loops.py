@@ -11,7 +11,6 @@ is checked on the executed body, and weakened and redone otherwise. The argument
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,132 +19,10 @@ from verifier.ir import nodes as ir
 from verifier.smt.terms import Term
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.summary import Epoch, Operation
+from verifier.symex.syntax import assigned, contains_barrier, leaves, reads, strip_conversions, updates_of
 
 UNROLL_LIMIT = 40
 REDO_LIMIT = 12
-
-
-def assigned(stmts: Iterable[ir.Stmt]) -> dict[str, None]:
-    """Locals assigned anywhere in the statements."""
-    out: dict[str, None] = {}
-    for s in stmts:
-        match s:
-            case ir.Assign(var=v) | ir.BarrierReduce(var=v) | ir.WarpOp(var=v) | ir.Atomic(var=v):
-                if v:
-                    out[v] = None
-            case ir.Load(var=v, parts=parts):
-                if v:
-                    out[v] = None
-                out.update((p, None) for p, _ in parts)
-            case ir.If(then=a, other=b):
-                out.update(assigned(a))
-                out.update(assigned(b))
-            case ir.Loop(head=h, body=b, step=st):
-                for part in (h, b, st):
-                    out.update(assigned(part))
-            case ir.Scope(body=b):
-                out.update(assigned(b))
-    return out
-
-
-def contains_barrier(stmts: Iterable[ir.Stmt]) -> bool:
-    """Whether a block or warp barrier occurs."""
-    for s in stmts:
-        match s:
-            case ir.Barrier() | ir.BarrierReduce():
-                return True
-            case ir.If(then=a, other=b):
-                if contains_barrier(a) or contains_barrier(b):
-                    return True
-            case ir.Loop(head=h, body=b, step=st):
-                if any(contains_barrier(p) for p in (h, b, st)):
-                    return True
-            case ir.Scope(body=b):
-                if contains_barrier(b):
-                    return True
-    return False
-
-
-def leaves(stmts: Iterable[ir.Stmt], inside: frozenset[str] = frozenset()) -> dict[str, None]:
-    """Labels that are left from within the statements to outside of them."""
-    out: dict[str, None] = {}
-    for s in stmts:
-        match s:
-            case ir.Leave(label=label):
-                if label not in inside:
-                    out[label] = None
-            case ir.If(then=a, other=b):
-                out.update(leaves(a, inside))
-                out.update(leaves(b, inside))
-            case ir.Loop(label=label, head=h, body=b, step=st):
-                inner = inside | {label, f"{label}.body"}
-                for part in (h, b, st):
-                    out.update(leaves(part, inner))
-            case ir.Scope(label=label, body=b):
-                out.update(leaves(b, inside | {label}))
-    return out
-
-
-def reads(e: ir.Expr) -> dict[str, None]:
-    """Locals an expression reads."""
-    out: dict[str, None] = {}
-    stack: list[object] = [e]
-    while stack:
-        x = stack.pop()
-        match x:
-            case ir.Read(name=n):
-                out[n] = None
-            case ir.Unary(operand=a) | ir.Not(operand=a) | ir.Convert(operand=a):
-                stack.append(a)
-            case (
-                ir.Binary(left=a, right=b)
-                | ir.Compare(left=a, right=b)
-                | ir.And(left=a, right=b)
-                | ir.Or(left=a, right=b)
-                | ir.PtrDiff(left=a, right=b)
-                | ir.PtrAdd(pointer=a, index=b)
-            ):
-                stack += [a, b]
-            case ir.Select(cond=c, then=a, other=b):
-                stack += [c, a, b]
-            case ir.Call(args=args):
-                stack += args
-            case ir.AddressOf(place=p):
-                stack += place_expressions(p)
-    return out
-
-
-def place_expressions(place: ir.Place) -> list[ir.Expr]:
-    """The expressions a place is computed from."""
-    match place:
-        case ir.Deref(pointer=p):
-            return [p]
-        case ir.Elem(array=a, index=i):
-            return [*place_expressions(a), i]
-        case ir.Member(struct=s):
-            return place_expressions(s)
-        case _:
-            return []
-
-
-def _strip(e: ir.Expr) -> ir.Expr:
-    while isinstance(e, ir.Convert) and isinstance(e.type, ir.Int) and isinstance(e.operand.type, ir.Int):
-        e = e.operand
-    return e
-
-
-def _update(stmts: Iterable[ir.Stmt], name: str) -> list[tuple[bool, ir.Stmt]]:
-    """Statements that assign the local: (at top level, statement)."""
-    out: list[tuple[bool, ir.Stmt]] = []
-    for s in stmts:
-        match s:
-            case ir.If() | ir.Loop() | ir.Scope():
-                out += [(False, s)] if name in assigned((s,)) else []
-            case _:
-                if name in assigned((s,)):
-                    out.append((True, s))
-    return out
-
 
 if TYPE_CHECKING:
     _Base = Evaluator
@@ -179,7 +56,9 @@ class LoopRules(_Base):
     def _rollback(self, mark: tuple[tuple[int, ...], State, dict[str, list[State]]]) -> None:
         s = self.s
         for x, n in zip(
-            (s.accesses, s.barriers, s.operations, s.sinks, s.gaps, s.asserts, s.approximations), mark[0], strict=True
+            (s.accesses, s.barriers, s.operations, s.sinks, s.gaps, s.asserts, s.approximations),
+            mark[0],
+            strict=True,
         ):
             del x[n:]  # type: ignore[attr-defined]
         self.state = mark[1].copy()
@@ -234,20 +113,24 @@ class LoopRules(_Base):
 
     def _step_of(self, s: ir.Loop, name: str, modified: list[str]) -> Term | None:
         """The step c of ``name += c`` when that is the loop's only, unconditional update of it."""
-        updates = _update((*s.head, *s.body, *s.step), name)
+        updates = updates_of((*s.head, *s.body, *s.step), name)
         if len(updates) != 1 or not updates[0][0] or updates[0][1] in s.head:
             return None
         stmt = updates[0][1]
         if not isinstance(stmt, ir.Assign):
             return None
-        value = _strip(stmt.value)
+        value = strip_conversions(stmt.value)
         sign, scale = 1, 1
         match value:
             case ir.Binary(op="add" | "sub" as op, left=a, right=b) if isinstance(value.type, ir.Int):
-                a, b = _strip(a), b
+                a, b = strip_conversions(a), b
                 if isinstance(a, ir.Read) and a.name == name:
                     amount: ir.Expr = b
-                elif op == "add" and isinstance(_strip(b), ir.Read) and _strip(b) == ir.Read(name, _strip(b).type):
+                elif (
+                    op == "add"
+                    and isinstance(strip_conversions(b), ir.Read)
+                    and strip_conversions(b) == ir.Read(name, strip_conversions(b).type)
+                ):
                     amount = value.left
                 else:
                     return None
@@ -275,7 +158,7 @@ class LoopRules(_Base):
         breaks = s.label in left
         outward = [x for x in left if x != s.label]
         start = 1 if barrier else 2
-        levels = {v: start for v in modified}
+        levels = dict.fromkeys(modified, start)
         alive = 1
         mark, path = self._mark(), self.path
         for attempt in range(REDO_LIMIT):
@@ -289,7 +172,7 @@ class LoopRules(_Base):
             self._rollback(mark)
             self.path = path
             if attempt == REDO_LIMIT - 2:
-                steps, levels, alive = {}, {v: 2 for v in modified}, 2
+                steps, levels, alive = {}, dict.fromkeys(modified, 2), 2
         raise Unmodelled("loop", "its variables did not settle", s.span)
 
 
@@ -328,13 +211,17 @@ class _Iteration:
                 stack += [e.left, e.right]
             elif isinstance(e, ir.Compare):
                 for v, bound, op in ((e.left, e.right, e.op), (e.right, e.left, _MIRROR[e.op])):
-                    limit = self._limit_from(_strip(v), bound, op)
+                    limit = self._limit_from(strip_conversions(v), bound, op)
                     if limit is not None:
                         best = limit if best is None else min(best, limit)
         return best
 
     def _limit_from(self, v: ir.Expr, bound: ir.Expr, op: str) -> int | None:
-        if not isinstance(v, ir.Read) or v.name not in self.steps or any(r in self.modified for r in reads(bound)):
+        if (
+            not isinstance(v, ir.Read)
+            or v.name not in self.steps
+            or any(r in self.modified for r in reads(bound))
+        ):
             return None
         init = self.entry.env[v.name]
         if not isinstance(init, Val) or not isinstance(bound.type, ir.Int):
@@ -347,9 +234,21 @@ class _Iteration:
         finally:
             self.x._rollback(mark)
         step = self.steps[v.name]
-        if op in ("lt", "le") and step.lo is not None and step.lo >= 1 and b.hi is not None and init.term.lo is not None:
+        if (
+            op in ("lt", "le")
+            and step.lo is not None
+            and step.lo >= 1
+            and b.hi is not None
+            and init.term.lo is not None
+        ):
             room = b.hi + (op == "le") - init.term.lo
-        elif op in ("gt", "ge") and step.hi is not None and step.hi <= -1 and b.lo is not None and init.term.hi is not None:
+        elif (
+            op in ("gt", "ge")
+            and step.hi is not None
+            and step.hi <= -1
+            and b.lo is not None
+            and init.term.hi is not None
+        ):
             room = init.term.hi + (op == "ge") - b.lo
             step = self.t.neg(step)
         else:
@@ -457,8 +356,8 @@ class _Iteration:
                     if isinstance(init, Val) and init.term.level > levels[v]:
                         levels[v] = init.term.level
         if self.barrier and self.can_leave and alive < 2:
-            guards = [st.guard for label in leaves((*self.s.head, *self.s.body, *self.s.step), frozenset((f"{self.s.label}.body",)))
-                      for st in self.x.exits.get(label, ())]  # fmt: skip
+            labels = leaves((*self.s.head, *self.s.body, *self.s.step), frozenset((f"{self.s.label}.body",)))
+            guards = [st.guard for label in labels for st in self.x.exits.get(label, ())]
             if any(self._level(g) > alive for g in guards):
                 alive = 2
         if (steps.keys(), levels, alive) != (self.steps.keys(), self.levels, self.alive):
@@ -489,7 +388,9 @@ class _Iteration:
             if v in self.steps or not isinstance(init, Val) or not isinstance(end, Val):
                 continue
             for (candidate, base), (_, step) in zip(
-                self._candidates(v, init.term, init.term), self._candidates(v, end.term, init.term), strict=True
+                self._candidates(v, init.term, init.term),
+                self._candidates(v, end.term, init.term),
+                strict=True,
             ):
                 key = (id(self.s), v, candidate)
                 if key in x.dropped:
@@ -508,7 +409,9 @@ class _Iteration:
 
     # --- barriers in loops ------------------------------------------------------------------------------------------
 
-    def _previous(self, entry: tuple[Epoch, ...], end: tuple[Epoch, ...], place: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+    def _previous(
+        self, entry: tuple[Epoch, ...], end: tuple[Epoch, ...], place: tuple[Epoch, ...]
+    ) -> tuple[Epoch, ...]:
         """Possible last barriers at the head of iteration k."""
         t, k = self.t, self.k
         real = [e for e in end if e.site != place[0].site]
@@ -522,10 +425,14 @@ class _Iteration:
             out += list(entry)
             earlier = t.app(f"earlier:{k.name}", (), 2, 0, k.hi)
             back = {k: earlier}
-            out += [Epoch(t.lt(earlier, k), e.site, tuple(t.substitute(i, back) for i in e.iters)) for e in real]
+            out += [
+                Epoch(t.lt(earlier, k), e.site, tuple(t.substitute(i, back) for i in e.iters)) for e in real
+            ]
         return tuple(out)
 
-    def _expand(self, epochs: tuple[Epoch, ...], place: tuple[Epoch, ...], previous: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+    def _expand(
+        self, epochs: tuple[Epoch, ...], place: tuple[Epoch, ...], previous: tuple[Epoch, ...]
+    ) -> tuple[Epoch, ...]:
         out: list[Epoch] = []
         for e in epochs:
             if e.site != place[0].site:
@@ -552,7 +459,9 @@ class _Iteration:
                 st.warp = self._expand(st.warp, place, self.previous_warp)
         self.place = place
 
-    def _after(self, previous: tuple[Epoch, ...], count: Term, broke: list[tuple[Epoch, ...]]) -> tuple[Epoch, ...]:
+    def _after(
+        self, previous: tuple[Epoch, ...], count: Term, broke: list[tuple[Epoch, ...]]
+    ) -> tuple[Epoch, ...]:
         """Possible last barriers after the loop: those of the head of iteration K, or of a break in iteration K."""
         at = {self.k: count}
         t = self.t
@@ -591,7 +500,11 @@ class _Iteration:
             for v in list(at_exit):
                 if v not in stable:
                     type_ = x.s.kernel.locals.get(v)
-                    if isinstance(at_exit[v], Val) and type_ is not None and not isinstance(type_, ir.Pointer):
+                    if (
+                        isinstance(at_exit[v], Val)
+                        and type_ is not None
+                        and not isinstance(type_, ir.Pointer)
+                    ):
                         at_exit[v] = x.fresh_of(type_, v)
                     else:
                         del at_exit[v]

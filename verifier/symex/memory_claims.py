@@ -54,4 +54,11 @@ def aligned(c: Claims, property_: str) -> Iterator[Obligation]:
         if a.obj.space in ("shared", "local") and a.obj.align and a.obj.align % need:
             base = t.false
         goal = t.and_(base, t.eq(t.rem(a.offset, t.const(need)), t.zero))
-        yield c.single(property_, a.span, f"the {a.size}-byte {a.kind} of {a.obj.name} is aligned", (a.guard,), goal, (a,))
+        yield c.single(
+            property_,
+            a.span,
+            f"the {a.size}-byte {a.kind} of {a.obj.name} is aligned",
+            (a.guard,),
+            goal,
+            (a,),
+        )

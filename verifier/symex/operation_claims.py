@@ -37,7 +37,9 @@ def claims_at_uses(c: Claims, op: Operation) -> Iterator[Obligation]:
         yield claim_of(c, op)
     for sink in c.s.sinks:
         if sink.deps & op.bit:
-            yield c.single(op.property, op.span, f"{op.what} keeps its value at {sink.what}", (sink.guard,), op.holds)
+            yield c.single(
+                op.property, op.span, f"{op.what} keeps its value at {sink.what}", (sink.guard,), op.holds
+            )
 
 
 def operations(c: Claims, property_: str) -> Iterator[Obligation]:

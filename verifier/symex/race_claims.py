@@ -55,7 +55,17 @@ def _distinct_sites(accesses: list[Access]) -> list[Access]:
     """Without repeats: accesses that agree in everything that a race query reads."""
     seen: dict[tuple[object, ...], Access] = {}
     for a in accesses:
-        key = (a.kind, a.obj.name, a.offset, a.size, a.guard, a.block_epochs, a.warp_epochs, a.scope, a.volatile)
+        key = (
+            a.kind,
+            a.obj.name,
+            a.offset,
+            a.size,
+            a.guard,
+            a.block_epochs,
+            a.warp_epochs,
+            a.scope,
+            a.volatile,
+        )
         seen.setdefault(key, a)
     return list(seen.values())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from verifier.ir import nodes as ir
-from verifier.symex.loops import place_expressions, reads
+from verifier.symex.syntax import place_expressions, reads
 
 
 def relevant_locals(body: Iterable[ir.Stmt]) -> frozenset[str]:

@@ -7,6 +7,7 @@ written in the contract is an Operation (host=True) unless its interval settles 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from specs.clauses import ClauseError
 from specs.contract import Buffer, Contract
@@ -37,7 +38,9 @@ class Setup:
         for a in objects.values():
             if a.buffer is None or a.name not in names:
                 continue
-            out |= {b.name for b in objects.values() if b.buffer is not None and may_alias(self.summary, a, b)}
+            out |= {
+                b.name for b in objects.values() if b.buffer is not None and may_alias(self.summary, a, b)
+            }
         return out
 
 
@@ -115,7 +118,7 @@ class _Builder:
         self.s.gaps.append(Gap(f"contract:{what}", detail, self.s.contract.launch.span, self.t.true))
 
     def build(self) -> None:
-        t, c = self.t, self.s.contract
+        c = self.s.contract
         self._axes()
         params = {p.name: p for p in self.s.kernel.params}
         for scalar in c.scalars:
@@ -269,7 +272,7 @@ class _Builder:
         elem = max(ir.size_of(base), 1)
         extent: Term | None = t.const(ir.size_of(o.type))
         name = o.name
-        space = {"shared": "shared", "local": "local", "constant": "constant", "device": "global"}[o.space]
+        space: Literal["global", "shared", "local", "constant"] = "global" if o.space == "device" else o.space
         if o.dynamic:
             extent, name = self.s.geometry.shared_bytes, "dynamic shared memory"
             shared = self.s.objects.get(name)
@@ -277,7 +280,14 @@ class _Builder:
             self.s.objects[o.name] = self.s.objects[name] = made
             return
         self.s.objects[o.name] = MemoryObject(
-            name, space, extent, elem, None, o.align or ir.align_of(o.type), o.span, isinstance(base, ir.Int)  # type: ignore[arg-type]
+            name,
+            space,
+            extent,
+            elem,
+            None,
+            o.align or ir.align_of(o.type),
+            o.span,
+            isinstance(base, ir.Int),
         )
 
 

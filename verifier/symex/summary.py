@@ -151,7 +151,7 @@ class Summary:
     reads: dict[Term, tuple[str, Term]] = field(default_factory=dict)
     """read atom -> (parameter, element index): integer contents a witness must choose."""
     loop_tests: dict[Term, tuple[Term, bool]] = field(default_factory=dict)
-    """iteration symbol -> (the loop's test at it, whether the loop can be left elsewhere without that being tracked)."""
+    """iteration symbol -> (the loop's test at it, whether the loop can be left elsewhere untracked)."""
     launch_deps: int = 0
     raw_grid: tuple[Term, ...] = ()
     raw_block: tuple[Term, ...] = ()

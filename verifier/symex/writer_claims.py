@@ -25,7 +25,16 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
     out = [o for group in _groups(c, read) for o in _claim(c, property_, read, group)]
     if not out:
         t = c.s.t
-        out = [c.single(property_, read.span, f"{read.obj.name} is written before it is read", (read.guard,), t.false, (read,))]
+        out = [
+            c.single(
+                property_,
+                read.span,
+                f"{read.obj.name} is written before it is read",
+                (read.guard,),
+                t.false,
+                (read,),
+            )
+        ]
     return tuple(out[:12])
 
 
@@ -94,12 +103,20 @@ def _claim(c: Claims, property_: str, read: Access, group: list[Access]) -> Iter
     itself = t.and_(*(t.eq(solved.get(x, x), x) for x in s.geometry.thread))
     moved = replace(
         store,
-        block_epochs=tuple(replace(e, cond=writer(e.cond), iters=tuple(writer(i) for i in e.iters)) for e in store.block_epochs),
+        block_epochs=tuple(
+            replace(e, cond=writer(e.cond), iters=tuple(writer(i) for i in e.iters))
+            for e in store.block_epochs
+        ),
     )
     together = _same_interval_plain(c, moved, read)
     goals.append(t.or_(itself, t.not_(together)))
     yield c.single(
-        property_, read.span, f"{read.obj.name} is written before it is read", (read.guard,), t.and_(*goals), (read, store)
+        property_,
+        read.span,
+        f"{read.obj.name} is written before it is read",
+        (read.guard,),
+        t.and_(*goals),
+        (read, store),
     )
 
 
@@ -109,7 +126,9 @@ def _same_interval_plain(c: Claims, store: Access, read: Access) -> Term:
     for x in store.block_epochs:
         for y in read.block_epochs:
             if x.site == y.site and len(x.iters) == len(y.iters):
-                parts.append(t.and_(x.cond, y.cond, *(t.eq(i, j) for i, j in zip(x.iters, y.iters, strict=True))))
+                parts.append(
+                    t.and_(x.cond, y.cond, *(t.eq(i, j) for i, j in zip(x.iters, y.iters, strict=True)))
+                )
     return t.or_(*parts)
 
 
