@@ -26,6 +26,8 @@ from verifier.isolation.child import Limits, python_argv
 from verifier.isolation.sandbox import Sandbox
 from verifier.isolation.service import start, stop
 
+HELLO_SECONDS = 120.0
+"""Until the child has imported torch."""
 TORCH_MISSING = (
     "the reference needs PyTorch: pip install torch --index-url https://download.pytorch.org/whl/cpu"
 )
@@ -121,7 +123,7 @@ class Oracle:
         source = self._child.stdout.fileno()
         try:
             if not self._ready:
-                hello, _ = pipes.read(source, max(self._seconds, 120.0))
+                hello, _ = pipes.read(source, max(self._seconds, HELLO_SECONDS))
                 if "error" in hello:
                     raise OracleError(TORCH_MISSING, missing=True)
                 self._ready, self.torch = True, str(hello["torch"])

@@ -48,7 +48,7 @@ _ALLOWED = (
 def parse(text: str, params: Collection[str]) -> Reference:
     """``params``: names of the kernel's parameters."""
     text = text.strip()
-    if re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", text):
+    if re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*", text) and text.partition(".")[0] not in params:
         op = find(text)
         if op is None:
             raise BadReference(f"no reference op for {text!r}; {_offer(text)}")
