@@ -11,13 +11,14 @@ Example: from w <= W-1, h <= H-1 shows h*W + w <= H*W - 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
 
 from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Mono, Poly, Term, Terms, divide_mono
 
-NODES = 400
-DEPTH = 9
+NODES = 160
+DEPTH = 10
 
 
 class Bounds:
@@ -109,30 +110,42 @@ class Bounds:
         return hi is not None and hi <= 0
 
     def le0(self, goal: Term) -> bool:
-        """Whether goal <= 0 is shown."""
-        self._budget = NODES
-        self._seen: set[frozenset[tuple[Mono, int]]] = set()
-        return self._search(self.t.poly(goal), DEPTH)
-
-    def _search(self, p: Poly, depth: int) -> bool:
-        if self._bounded(p):
+        """Whether goal <= 0 is shown. Best first: fewest monomials that still have to be bounded."""
+        start = self.t.poly(goal)
+        if self._bounded(start):
             return True
-        key = frozenset(p.items())
-        if depth == 0 or self._budget <= 0 or key in self._seen:
-            return False
-        self._seen.add(key)
-        self._budget -= 1
+        heap: list[tuple[int, int, int, int, Poly]] = [(0, 0, 0, 0, start)]
+        seen = {frozenset(start.items())}
+        count = 0
+        for _ in range(NODES):
+            if not heap:
+                return False
+            _, _, depth, _, p = heappop(heap)
+            for q in self._steps(p):
+                key = frozenset(q.items())
+                if key in seen:
+                    continue
+                seen.add(key)
+                if self._bounded(q):
+                    return True
+                if depth + 1 < DEPTH:
+                    count += 1
+                    heappush(heap, (self._open(q), len(q), depth + 1, count, q))
+        return False
+
+    def _open(self, p: Poly) -> int:
+        """How many monomials of p are not evidently <= 0."""
+        return sum(1 for m, c in p.items() if m and (c > 0 or not all(self.nonneg(a) for a in m)))
+
+    def _steps(self, p: Poly) -> Iterator[Poly]:
         positive = [(m, c) for m, c in p.items() if m and c > 0]
         negative = [(m, c) for m, c in p.items() if m and c < 0 and not all(self.nonneg(a) for a in m)]
         positive.sort(key=lambda mc: (len(mc[0]), tuple(-a.level for a in mc[0])))
-        for mono, coef in (positive[:4] + negative[:2]) or positive[:1]:
+        for mono, coef in positive[:5] + negative[:3]:
             for h, factor, own in self._candidates(mono, coef):
                 step = self._step(p, h, mono, coef, factor, own)
-                if step is not None and self._search(step, depth - 1):
-                    return True
-                if self._budget <= 0:
-                    return False
-        return False
+                if step is not None:
+                    yield step
 
     def _candidates(self, mono: Mono, coef: int) -> list[tuple[Poly, Mono, int]]:
         out: list[tuple[Poly, Mono, int]] = []
