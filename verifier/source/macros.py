@@ -148,6 +148,10 @@ SAFE_IN_CONDITIONS = (
 )
 """Macros that mean the same to all three readers on every machine."""
 TOOL_MACROS = frozenset(["NDEBUG", "TORCH_EXTENSION_NAME", "linux", "unix", "i386", "_GNU_SOURCE", "_LP64"])
+TOOLKIT_MACROS = frozenset(
+    ["__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__CUDACC_VER_BUILD__", "__CUDA_API_VERSION"]
+)
+"""The build's choice, not a difference between readers: ``-D`` decides them."""
 _PREDEFINED = re.compile(
     r"__(GNU|GXX|GCC|clang|llvm|SANITIZE|CUDA|NV|x86|amd64|i\d86|aarch64|arm|ARM|FLT|DBL|LDBL|DEC\d|U?INT|SIZE|PTRDIFF"
     r"|W?CHAR|WINT|SIG_|SCHAR|SHRT|LONG|BYTE_ORDER|ORDER|FLOAT|ELF|linux|unix|gnu|_?LP64|STDC|cpp|cplusplus|has_|is_"
@@ -167,7 +171,8 @@ PYTORCH_DEFINES = {
 
 def is_tool_macro(name: str) -> bool:
     """Whether compilers, sanitizers or build tools own the name, so that two readers may disagree on it."""
-    return name in TOOL_MACROS or name.startswith("__") or bool(re.match(r"_[A-Z]", name))
+    reserved = name.startswith("__") or bool(re.match(r"_[A-Z]", name))
+    return name in TOOL_MACROS or (reserved and name not in TOOLKIT_MACROS)
 
 
 def is_predefined(name: str) -> bool:
