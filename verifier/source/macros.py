@@ -147,7 +147,9 @@ SAFE_IN_CONDITIONS = (
     | {"__cplusplus", "__STDC_HOSTED__"}
 )
 """Macros that mean the same to all three readers on every machine."""
-TOOL_MACROS = frozenset(["NDEBUG", "TORCH_EXTENSION_NAME", "linux", "unix", "i386", "_GNU_SOURCE", "_LP64"])
+TOOL_MACROS = frozenset(
+    ["NDEBUG", "TORCH_EXTENSION_NAME", "linux", "unix", "i386", "_GNU_SOURCE", "_LP64", "_STDC_PREDEF_H"]
+)
 TOOLKIT_MACROS = frozenset(
     ["__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__CUDACC_VER_BUILD__", "__CUDA_API_VERSION"]
 )
@@ -157,7 +159,7 @@ _PREDEFINED = re.compile(
     r"|W?CHAR|WINT|SIG_|SCHAR|SHRT|LONG|BYTE_ORDER|ORDER|FLOAT|ELF|linux|unix|gnu|_?LP64|STDC|cpp|cplusplus|has_|is_"
     r"|EXCEPTIONS|DEPRECATED|OPTIMIZE|NO_|VERSION__|USER_|REGISTER_|PIC|pic|PIE|pie|SSE|MMX|AVX|FMA|k8|code_model|SEG_"
     r"|PRAGMA_|STRICT_ANSI|FINITE|FAST_MATH|BIGGEST|COUNTER__|FILE|LINE__|DATE__|TIME|BASE_FILE|INCLUDE_LEVEL|HIP"
-    r"|INTEL|EDG|PGI|RTTI|OBJC|BLOCKS|CHAR_BIT|CET)"
+    r"|INTEL|EDG|PGI|RTTI|OBJC|BLOCKS|CHAR_BIT|CET|ATOMIC_|DEC|HAVE_|GLIBC|FXSR)"
 )
 
 PYTORCH_DEFINES = {

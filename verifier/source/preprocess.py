@@ -37,7 +37,7 @@ from verifier.source.tokens import LineMap, Token, directive_line, scan
 MAX_FILE = 4 << 20
 MAX_HEADERS = 256
 MAX_EXPANDED = 8 << 20
-_LIMITS = Limits(cpu_seconds=5, memory_mb=1024, wall_seconds=15.0, output_bytes=MAX_EXPANDED, processes=16)
+_LIMITS = Limits(cpu_seconds=3, memory_mb=1024, wall_seconds=15.0, output_bytes=MAX_EXPANDED, processes=16)
 _COMMAND = ("g++", "-E", "-undef", "-nostdinc", "-x", "c++", "-std=gnu++17", "-w", "-")
 _ERROR = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.MULTILINE)
 _CONDITION = frozenset(("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"))

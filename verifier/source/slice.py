@@ -104,13 +104,11 @@ def _reachable(every: Sequence[Declaration]) -> set[int]:
     queue = [d for d in every if _is_kernel(d) and d.defines]
     while queue:
         declaration = queue.pop()
-        if declaration.first in kept:
-            continue
         kept.add(declaration.first)
         if declaration.kind in ("type", "alias"):
             types.update(name for name, _ in declaration.names)
         for name in declaration.uses:
-            queue += by_name.pop(name, ())
+            queue += (d for d in by_name.pop(name, ()) if d.first not in kept)
         if not queue:
             queue = [o for o in operators if o.first not in kept and o.uses & types]
     return kept
