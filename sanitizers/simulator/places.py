@@ -1,0 +1,73 @@
+"""Return addresses and site constants of the child -> places in the user's files.
+
+Example::
+
+    Places(program, prepared, sandbox).resolve([0x401a2c])   # {0x401a2c: Span("saxpy.cu", 4)}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from specs.location import NOWHERE, Span
+from verifier.isolation import Limits, Sandbox, run
+
+_ROOT = "/device-text/"
+_MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:\\.|[^"\\])*)"', re.MULTILINE)
+
+
+class Lines:
+    """The text's lines by user file and line."""
+
+    def __init__(self, text: str) -> None:
+        self.paths: set[str] = set()
+        self._lines: dict[tuple[str, int], str] = {}
+        path, number = "", 1
+        for line in text.split("\n"):
+            if marker := _MARKER.match(line):
+                number, path = int(marker[1]), re.sub(r"\\(.)", r"\1", marker[2])
+                self.paths.add(path)
+                continue
+            self._lines.setdefault((path, number), line)
+            number += 1
+
+    def at(self, span: Span) -> str:
+        return self._lines.get((span.path, span.line), "")
+
+
+def user_path(path: str, paths: set[str]) -> str | None:
+    """The user's name of a file as the compiler names it."""
+    for candidate in (path, path.removeprefix(_ROOT), path.removeprefix(_ROOT) + ""):
+        if candidate in paths:
+            return candidate
+    return None
+
+
+def resolve(program: Path, addresses: Iterable[int], paths: set[str], sandbox: Sandbox) -> dict[int, Span]:
+    """The innermost line of the user's own text for each address (inlined calls are seen through)."""
+    wanted = sorted({a for a in addresses if a > 0})
+    if not wanted:
+        return {}
+    argv = ["addr2line", "-a", "-i", "-e", str(program), *(hex(a - 1) for a in wanted)]
+    done = run(argv, sandbox=sandbox, readable=[program], limits=Limits(cpu_seconds=10, wall_seconds=15.0))
+    found: dict[int, Span] = {}
+    current = 0
+    for line in done.stdout.decode(errors="replace").splitlines():
+        if re.fullmatch(r"0x[0-9a-f]+", line):
+            current = int(line, 16) + 1
+            continue
+        place = re.match(r"(.*):(\d+)(?: \(discriminator \d+\))?$", line)
+        if place and current not in found and (path := user_path(place[1], paths)) is not None:
+            found[current] = Span(path, int(place[2]))
+    return found
+
+
+def first_place(frames: Sequence[int], site: Sequence[object] | None, known: Mapping[int, Span], paths: set[str]) -> Span:
+    """A site constant says line and column; else the first frame that lies in the user's text."""
+    if site is not None:
+        path = user_path(str(site[0]), paths)
+        if path is not None and isinstance(site[1], int) and isinstance(site[2], int):
+            return Span(path, site[1], site[2])
+    return next((known[f] for f in frames if f in known), NOWHERE)

@@ -1,0 +1,237 @@
+// Memory objects and their shadow: launch buffers, __device__ variables, shared arrays.
+// Shared arrays have one address for all blocks; a block that is set aside takes its contents with it.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "state.h"
+
+extern "C" {
+extern const simt::Placed __start_simt_objects[] __attribute__((weak));
+extern const simt::Placed __stop_simt_objects[] __attribute__((weak));
+}
+
+namespace simt {
+
+Object objects[SLOTS];
+
+namespace {
+
+uint32_t next_declaration = FIRST_DECLARATION, next_buffer = FIRST_BUFFER;  // slot 0 stays empty
+std::vector<uint32_t> shared_objects, global_objects;
+Block* occupant = nullptr;  // whose shared memory is in place
+
+void* reserve(uintptr_t at, size_t size) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0);
+    void* memory = mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return memory == MAP_FAILED ? nullptr : memory;
+}
+
+size_t pages(size_t size) { return (size + 4095) & ~size_t(4095); }
+size_t data_bytes(const Object& object) { return pages(object.capacity + 8192); }
+size_t granules(const Object& object) {
+    return (object.capacity >> (object.kind == Kind::Shared ? 0 : object.shift)) + 16;
+}
+
+uintptr_t middle(size_t slot) { return ARENA + (slot << SLOT_BITS) + (uintptr_t(1) << (SLOT_BITS - 1)); }
+
+template <class Visit>
+void each_part(Object& object, const Visit& visit) {  // what makes up a shared object
+    visit(reinterpret_cast<char*>(&object.shift), sizeof object.shift);
+    size_t cells = (object.size >> object.shift) + 1;
+    visit(reinterpret_cast<char*>(object.base), object.size);
+    visit(reinterpret_cast<char*>(object.init), object.size);
+    visit(reinterpret_cast<char*>(object.cells), cells * sizeof(Cell));
+    visit(reinterpret_cast<char*>(object.extras), cells * sizeof(Extra));
+}
+
+void name_dynamic(size_t element, const char* name) {
+    objects[DYNAMIC_SLOT].element = uint32_t(element);
+    objects[DYNAMIC_SLOT].name = name;
+}
+
+void undefine(Object& object) {
+    memset(object.init, 0, object.size);
+    memset(reinterpret_cast<void*>(object.base), 0xff, object.size);
+}
+
+}  // namespace
+
+uint32_t add_object(Kind kind, size_t size, size_t capacity, uint32_t element, bool initialised, const char* name,
+                    uint32_t placed) {
+    bool buffer = kind == Kind::Global;
+    uint32_t slot = placed ? placed : buffer ? next_buffer : next_declaration;
+    if (slot >= (buffer ? SLOTS : FIRST_BUFFER) || capacity >= (size_t(1) << (SLOT_BITS - 1)) - 8192) {
+        g.unsupported = "more buffers than slots, or a buffer of 32 GB or more";
+        return 0;
+    }
+    Object object{};
+    object.element = element ? element : 1;
+    uint32_t granule = object.element & -object.element;
+    object.shift = granule >= 4 || kind == Kind::Shared ? 2 : granule == 2 ? 1 : 0;
+    object.size = size;
+    object.capacity = capacity;
+    object.kind = kind;
+    object.name = name;
+    object.base = middle(slot) + (placed ? 0 : slot % 13 * 256);  // not all at one page offset: cache sets
+    bool there = reserve(middle(slot), data_bytes(object)) != nullptr;
+    object.cells = static_cast<Cell*>(reserve(0, pages(granules(object) * sizeof(Cell))));
+    object.extras = static_cast<Extra*>(reserve(0, pages(granules(object) * sizeof(Extra))));
+    object.init = initialised ? nullptr : static_cast<uint8_t*>(reserve(0, pages(capacity + 16)));
+    if (!there || object.cells == nullptr || object.extras == nullptr || (!initialised && object.init == nullptr)) {
+        g.stopped = "the address space";
+        return 0;
+    }
+    objects[slot] = object;
+    if (placed == 0) {
+        (buffer ? next_buffer : next_declaration)++;
+    }
+    (kind == Kind::Shared ? shared_objects : global_objects).push_back(slot);
+    return slot;
+}
+
+void place_declarations() {
+    add_object(Kind::Shared, 0, SHARED_CAPACITY, 1, false, "shared memory", DYNAMIC_SLOT);
+    for (const Placed* item = __start_simt_objects; item < __stop_simt_objects; item++) {
+        if (item->kind == Placed::Dynamic) {
+            name_dynamic(item->element, item->name);
+        } else if (item->slot != 0 && item->slot < DYNAMIC_SLOT && objects[item->slot].kind == Kind::None) {
+            Kind kind = item->kind == Placed::Device ? Kind::Device : Kind::Shared;
+            uint32_t slot = add_object(kind, item->size, item->size, uint32_t(item->element), kind == Kind::Device,
+                                       item->name, item->slot);
+            objects[slot].initial = item->initial;
+        }
+    }
+}
+
+// Cells of a shared object that is accessed in smaller pieces than its granule: from now on each piece has its own.
+void refine(Object& object, uint32_t bytes) {
+    uint8_t shift = bytes >= 2 ? 1 : 0;
+    size_t parts = size_t(1) << (object.shift - shift), old_bytes = size_t(1) << object.shift;
+    for (size_t i = (object.size + old_bytes - 1) >> object.shift; i-- > 0;) {
+        Cell cell = object.cells[i];
+        Extra extra = object.extras[i];
+        for (size_t part = parts; part-- > 0;) {
+            Stamp bits = ((Stamp(1) << (1u << shift)) - 1) << (part << shift);
+            auto piece = [&](Stamp stamp) { return stamp & bits ? stamp | MASK_ALL : stamp & ~MASK_ALL; };
+            object.cells[i * parts + part] = {piece(cell.write), piece(cell.read), piece(cell.atomic), cell.write_pc,
+                                              cell.read_pc};
+            object.extras[i * parts + part] = extra;
+        }
+    }
+    object.shift = shift;
+}
+
+int nearest_object(uintptr_t address) {
+    uintptr_t slot = (address - ARENA) >> SLOT_BITS;
+    return slot < SLOTS && objects[slot].kind != Kind::None ? int(slot) : -1;
+}
+
+void enter_block(Block& block) {
+    for (uint32_t slot : global_objects) {
+        objects[slot].first_interval = block.first_interval;
+    }
+    if (occupant == &block) {
+        return;
+    }
+    if (occupant != nullptr) {
+        occupant->shared.clear();
+        for (uint32_t slot : shared_objects) {
+            each_part(objects[slot], [](char* part, size_t size) {
+                occupant->shared.insert(occupant->shared.end(), part, part + size);
+            });
+        }
+    }
+    if (!block.shared.empty()) {
+        const char* from = block.shared.data();
+        const char* last = from + block.shared.size();
+        for (uint32_t slot : shared_objects) {  // an object that is newer than the copy was not used by this block
+            each_part(objects[slot], [&](char* part, size_t size) {
+                if (size_t(last - from) >= size) {
+                    memcpy(part, from, size);
+                    from += size;
+                }
+            });
+        }
+    }
+    occupant = &block;
+}
+
+void leave_block(Block& block) {
+    block.shared.clear();
+    if (occupant == &block) {
+        occupant = nullptr;
+    }
+}
+
+// A block starts with undefined shared memory.
+void reset_shared() {
+    objects[DYNAMIC_SLOT].size = g.dynamic_bytes;
+    for (uint32_t slot : shared_objects) {
+        undefine(objects[slot]);
+    }
+}
+
+void reset_device() {
+    for (uint32_t slot : global_objects) {
+        Object& object = objects[slot];
+        if (object.kind == Kind::Device) {
+            if (object.initial != nullptr) {
+                memcpy(reinterpret_cast<void*>(object.base), object.initial, object.size);
+            } else {
+                memset(reinterpret_cast<void*>(object.base), 0, object.size);
+            }
+        }
+    }
+}
+
+// A launch boundary orders everything.
+void forget_accesses() {
+    for (Object& object : objects) {
+        if (object.kind != Kind::None) {
+            madvise(object.cells, pages(granules(object) * sizeof(Cell)), MADV_DONTNEED);
+        }
+    }
+}
+
+void drop_buffers() {
+    for (uint32_t slot = FIRST_BUFFER; slot < next_buffer; slot++) {
+        Object& object = objects[slot];
+        munmap(reinterpret_cast<void*>(middle(slot)), data_bytes(object));
+        munmap(object.cells, pages(granules(object) * sizeof(Cell)));
+        munmap(object.extras, pages(granules(object) * sizeof(Extra)));
+        if (object.init != nullptr) {
+            munmap(object.init, pages(object.capacity + 16));
+        }
+        object = Object{};
+    }
+    next_buffer = FIRST_BUFFER;
+    global_objects.erase(std::remove_if(global_objects.begin(), global_objects.end(),
+                                        [](uint32_t slot) { return slot >= FIRST_BUFFER; }),
+                         global_objects.end());
+}
+
+}  // namespace simt
+
+using namespace simt;
+
+extern "C" {
+
+void* simt_shared(Declaration* declaration, size_t size, size_t element, const char* name) {
+    if (declaration->object == 0) {
+        declaration->object = add_object(Kind::Shared, size, size, uint32_t(element), false, name);
+        if (declaration->object == 0) {
+            simt_unsupported("shared memory", nullptr);
+        }
+        undefine(objects[declaration->object]);
+    }
+    return reinterpret_cast<void*>(objects[declaration->object].base);
+}
+
+void* simt_dynamic_shared(size_t element, const char* name) {
+    name_dynamic(element, name);
+    return reinterpret_cast<void*>(objects[DYNAMIC_SLOT].base);
+}
+
+}  // extern "C"

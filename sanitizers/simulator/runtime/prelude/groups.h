@@ -1,0 +1,132 @@
+// Cooperative groups: the block, the grid, tiles of a warp and the lanes that happen to be together.
+#pragma once
+namespace cooperative_groups {
+SIMT_INLINE unsigned simt_rank() {
+    return simt_threadIdx.x + simt_blockDim.x * (simt_threadIdx.y + simt_blockDim.y * simt_threadIdx.z);
+}
+SIMT_INLINE unsigned simt_threads() { return simt_blockDim.x * simt_blockDim.y * simt_blockDim.z; }
+
+struct thread_block {
+    SIMT_INLINE void sync(simt::Site site = SIMT_HERE) const { simt_barrier(site); }
+    SIMT_INLINE unsigned thread_rank() const { return simt_rank(); }
+    SIMT_INLINE unsigned size() const { return simt_threads(); }
+    SIMT_INLINE unsigned num_threads() const { return simt_threads(); }
+    SIMT_INLINE dim3 group_index() const { return simt_blockIdx; }
+    SIMT_INLINE dim3 thread_index() const { return simt_threadIdx; }
+    SIMT_INLINE dim3 group_dim() const { return simt_blockDim; }
+    SIMT_INLINE dim3 dim_threads() const { return simt_blockDim; }
+};
+struct grid_group {
+    SIMT_INLINE void sync(simt::Site site = SIMT_HERE) const { simt_grid_barrier(site); }
+    SIMT_INLINE bool is_valid() const { return true; }
+    SIMT_INLINE unsigned long long block_rank() const {
+        return simt_blockIdx.x + (unsigned long long)simt_gridDim.x * (simt_blockIdx.y + (unsigned long long)simt_gridDim.y * simt_blockIdx.z);
+    }
+    SIMT_INLINE unsigned long long num_blocks() const { return (unsigned long long)simt_gridDim.x * simt_gridDim.y * simt_gridDim.z; }
+    SIMT_INLINE unsigned long long thread_rank() const { return block_rank() * simt_threads() + simt_rank(); }
+    SIMT_INLINE unsigned long long size() const { return num_blocks() * simt_threads(); }
+    SIMT_INLINE unsigned long long num_threads() const { return size(); }
+    SIMT_INLINE dim3 group_dim() const { return simt_gridDim; }
+    SIMT_INLINE dim3 dim_blocks() const { return simt_gridDim; }
+    SIMT_INLINE dim3 block_index() const { return simt_blockIdx; }
+};
+
+// What tiles and coalesced groups share: a mask of lanes and a rank in it.
+struct simt_lanes {
+    unsigned mask_;
+    SIMT_INLINE void sync(simt::Site site = SIMT_HERE) const { simt_warp_barrier(mask_, site); }
+    SIMT_INLINE unsigned thread_rank() const { return unsigned(__builtin_popcount(mask_ & ((1u << simt_lane()) - 1u))); }
+    SIMT_INLINE int simt_nth(unsigned rank) const {
+        for (int lane = 0; lane < 32; lane++) {
+            if (mask_ >> lane & 1u && rank-- == 0u) {
+                return lane;
+            }
+        }
+        return simt_lane();
+    }
+    template <class T>
+    SIMT_INLINE T shfl(T value, int source, simt::Site site = SIMT_HERE) const {
+        return simt::shuffled(mask_, value, simt_nth(unsigned(source) % unsigned(__builtin_popcount(mask_))), site);
+    }
+    template <class T>
+    SIMT_INLINE T shfl_up(T value, unsigned delta, simt::Site site = SIMT_HERE) const {
+        unsigned rank = thread_rank();
+        return simt::shuffled(mask_, value, rank >= delta ? simt_nth(rank - delta) : simt_lane(), site);
+    }
+    template <class T>
+    SIMT_INLINE T shfl_down(T value, unsigned delta, simt::Site site = SIMT_HERE) const {
+        unsigned rank = thread_rank();
+        bool inside = rank + delta < unsigned(__builtin_popcount(mask_));
+        return simt::shuffled(mask_, value, inside ? simt_nth(rank + delta) : simt_lane(), site);
+    }
+    template <class T>
+    SIMT_INLINE T shfl_xor(T value, unsigned lanes, simt::Site site = SIMT_HERE) const {
+        return simt::shuffled(mask_, value, simt_nth(thread_rank() ^ lanes), site);
+    }
+    SIMT_INLINE unsigned ballot(int p, simt::Site site = SIMT_HERE) const {
+        unsigned votes = simt_ballot(mask_, p, site), packed = 0u, rank = 0u;
+        for (int lane = 0; lane < 32; lane++) {
+            if (mask_ >> lane & 1u) {
+                packed |= (votes >> lane & 1u) << rank++;
+            }
+        }
+        return packed;
+    }
+    SIMT_INLINE int any(int p, simt::Site site = SIMT_HERE) const { return simt_ballot(mask_, p, site) != 0u; }
+    SIMT_INLINE int all(int p, simt::Site site = SIMT_HERE) const { return simt_ballot(mask_, !p, site) == 0u; }
+};
+template <unsigned SIZE, class Parent = void>
+struct thread_block_tile : simt_lanes {
+    static_assert(SIZE >= 1 && SIZE <= 32 && (SIZE & (SIZE - 1)) == 0, "a tile of 1, 2, 4, 8, 16 or 32 threads");
+    SIMT_INLINE unsigned size() const { return SIZE; }
+    SIMT_INLINE unsigned num_threads() const { return SIZE; }
+    SIMT_INLINE unsigned meta_group_rank() const { return simt_rank() / SIZE; }
+    SIMT_INLINE unsigned meta_group_size() const { return (simt_threads() + SIZE - 1u) / SIZE; }
+};
+struct coalesced_group : simt_lanes {
+    SIMT_INLINE unsigned size() const { return unsigned(__builtin_popcount(mask_)); }
+    SIMT_INLINE unsigned num_threads() const { return size(); }
+};
+using thread_group = simt_lanes;
+
+SIMT_INLINE thread_block this_thread_block() { return {}; }
+SIMT_INLINE grid_group this_grid() { return {}; }
+SIMT_INLINE coalesced_group coalesced_threads(simt::Site site = SIMT_HERE) { return {{simt_converged(site)}}; }
+template <unsigned SIZE, class Parent>
+SIMT_INLINE thread_block_tile<SIZE, Parent> tiled_partition(const Parent&) {
+    unsigned all = SIZE == 32u ? 0xffffffffu : (1u << (SIZE % 32u)) - 1u;
+    return {{all << (unsigned(simt_lane()) & ~(SIZE - 1u))}};
+}
+template <class Group>
+SIMT_INLINE void sync(const Group& group, simt::Site site = SIMT_HERE) {
+    group.sync(site);
+}
+template <class T>
+struct plus {
+    SIMT_INLINE T operator()(T a, T b) const { return a + b; }
+};
+template <class T>
+struct less {
+    SIMT_INLINE T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <class T>
+struct greater {
+    SIMT_INLINE T operator()(T a, T b) const { return a < b ? b : a; }
+};
+template <class T>
+struct bit_and {
+    SIMT_INLINE T operator()(T a, T b) const { return a & b; }
+};
+template <class T>
+struct bit_or {
+    SIMT_INLINE T operator()(T a, T b) const { return a | b; }
+};
+template <class T>
+struct bit_xor {
+    SIMT_INLINE T operator()(T a, T b) const { return a ^ b; }
+};
+template <class Group, class T, class Op>
+SIMT_INLINE T reduce(const Group& group, T value, const Op& op, simt::Site site = SIMT_HERE) {
+    return simt::reduced(group.mask_, value, site, [&](T a, T b) -> T { return op(a, b); });
+}
+}  // namespace cooperative_groups

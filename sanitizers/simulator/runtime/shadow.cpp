@@ -1,0 +1,232 @@
+// What the inline check leaves over: conflicts, many readers, partial granules, and accesses outside every object.
+#include "shadow.h"
+
+#include <cstdio>
+#include <cstring>
+
+extern "C" char __executable_start, end;
+
+namespace simt {
+namespace {
+
+constexpr Stamp ALL_FLAGS = FLAG_LANES | FLAG_MULTI | FLAG_OTHER;
+
+const char* verb_of(const Access& access) {
+    return access.atomic ? "updates" : access.write ? "writes" : "reads";
+}
+
+std::string bytes_text(uint32_t size) { return std::to_string(size) + (size == 1 ? " byte" : " bytes"); }
+
+bool meets(Stamp stamp, Stamp mask) { return (stamp & mask & MASK_ALL) != 0; }
+
+bool same_thread(Stamp stamp) { return (stamp ^ g.me) >> 22 == 0; }
+
+void race(Object& object, uintptr_t address, const Place& place, bool write, bool atomic, Stamp other, uint32_t pc,
+          bool other_writes, bool other_atomic) {
+    static const char* const ACTIONS[] = {"reads", "writes", "atomically reads", "atomically updates"};
+    Other by = other_of(other, pc, ACTIONS[other_writes + 2 * other_atomic]);
+    const char* kind = write && other_writes ? "write/write" : write ? "read/write" : "write/read";
+    std::string message = std::string(kind) + " race: this thread " + ACTIONS[write + 2 * atomic] +
+                          " what another thread " + ACTIONS[other_writes + 2 * other_atomic] +
+                          ", and nothing orders the two";
+    Property property = object.kind == Kind::Shared ? Property::RaceShared : Property::RaceGlobal;
+    report(property, place, message, int(&object - objects), int64_t(address - object.base), ACTIONS[write + 2 * atomic], &by);
+}
+
+bool lanes_ordered(Stamp read, uint32_t lanes) {
+    const Fiber& self = *g.current;
+    if (interval_of(read) != g.interval) {
+        return ordered(read);
+    }
+    if (thread_of(read) >> 5 != self.thread >> 5) {
+        return false;
+    }
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        if (lanes >> lane & 1 && lane != (self.thread & 31) && self.lane_clocks[lane] < clock_of(read)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void check_readers(Object& object, Cell& cell, Extra& extra, const Access& access, Stamp mask) {
+    Stamp read = cell.read;
+    if (meets(read, mask)) {
+        bool self = same_thread(read);
+        bool fine;
+        if (read & FLAG_MULTI && interval_of(read) == g.interval) {
+            fine = false;
+        } else if (read & FLAG_LANES) {
+            fine = lanes_ordered(read, extra.lanes);
+        } else {
+            fine = ordered(read);
+        }
+        if (!fine) {
+            bool before = self && read & (FLAG_LANES | FLAG_MULTI);
+            race(object, access.address, access.place, true, access.atomic, before ? extra.read_before : read,
+                 before ? extra.read_before_pc : cell.read_pc, false, false);
+        }
+    }
+    if (read & FLAG_OTHER && meets(extra.block_read, mask) && !ordered(extra.block_read)) {
+        race(object, access.address, access.place, true, access.atomic, extra.block_read, extra.block_read_pc, false,
+             false);
+    }
+}
+
+void note_reader(Cell& cell, Extra& extra, Stamp mask, uint32_t pc) {
+    Stamp read = cell.read, mine = g.me | mask;
+    if (read != 0 && interval_of(read) == g.interval) {
+        if (same_thread(read)) {
+            mine |= read & (ALL_FLAGS | MASK_ALL);
+        } else {
+            bool one_warp = thread_of(read) >> 5 == thread_of(mine) >> 5;
+            if (one_warp && !(read & FLAG_MULTI)) {
+                extra.lanes = (read & FLAG_LANES ? extra.lanes : 1u << (thread_of(read) & 31)) |
+                              1u << (thread_of(mine) & 31);
+                mine |= FLAG_LANES;
+                if (clock_of(read) > clock_of(mine)) {  // keep the latest clock of all lanes
+                    mine = (mine & ~(Stamp(CLOCK_LIMIT) << 8)) | Stamp(clock_of(read)) << 8;
+                }
+            } else {
+                mine |= FLAG_MULTI;
+            }
+            extra.read_before = read;
+            extra.read_before_pc = cell.read_pc;
+            mine |= read & (MASK_ALL | FLAG_OTHER);
+        }
+    } else if (read != 0) {
+        mine |= read & FLAG_OTHER;
+        uint32_t from = interval_of(read) < g.grid_base ? ~0u : g.interval_block[interval_of(read)];
+        if (from != ~0u && from != g.block->number && !ordered(read)) {
+            bool keep = read & FLAG_OTHER && interval_of(extra.block_read) >= g.grid_base &&
+                        g.interval_block[interval_of(extra.block_read)] != g.block->number;
+            if (!keep) {
+                extra.block_read = read;
+                extra.block_read_pc = cell.read_pc;
+            }
+            mine |= FLAG_OTHER;
+        }
+    }
+    cell.read = mine;
+    cell.read_pc = pc;
+}
+
+}  // namespace
+
+void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, bool atomic, const Place& place,
+                       uintptr_t address) {
+    Cell& cell = object.cells[index];
+    Extra& extra = object.extras[index];
+    if (object.kind == Kind::Shared) {  // left over from an earlier block
+        uint32_t first = g.block->first_interval;
+        if (interval_of(cell.write) < first) cell.write = 0;
+        if (interval_of(cell.read) < first) cell.read = 0;
+        if (interval_of(cell.atomic) < first) cell.atomic = 0;
+    }
+    uint32_t pc = uint32_t(place.pc);
+    Access access{address, 0, write, atomic, place};
+    if (meets(cell.write, mask) && !ordered(cell.write)) {
+        race(object, address, place, write, atomic, cell.write, cell.write_pc, true, false);
+    }
+    if (!atomic && meets(cell.atomic, mask)) {
+        Stamp other = cell.atomic;
+        uint32_t other_pc = extra.atomic_pc;
+        bool fine = ordered(other);
+        if (fine && other & FLAG_OTHER && meets(extra.atomic_before, mask)) {
+            other = extra.atomic_before;
+            other_pc = extra.atomic_before_pc;
+            fine = ordered(other);
+        }
+        if (!fine) {
+            race(object, address, place, write, false, other, other_pc, true, true);
+        }
+    }
+    if (write) {
+        check_readers(object, cell, extra, access, mask);
+        if (atomic) {
+            Stamp before = cell.atomic, mine = g.me | mask | (before & FLAG_OTHER);
+            if (before != 0 && !same_thread(before) && !ordered(before)) {
+                extra.atomic_before = before;
+                extra.atomic_before_pc = extra.atomic_pc;
+                mine |= FLAG_OTHER;
+            }
+            cell.atomic = mine | (before & MASK_ALL);
+            extra.atomic_pc = pc;
+        } else {
+            cell.write = g.me | mask | (same_thread(cell.write) ? cell.write & MASK_ALL : 0);
+            cell.write_pc = pc;
+        }
+    } else if (!atomic) {
+        note_reader(cell, extra, mask, pc);
+    }
+}
+
+void out_of_bounds(const Access& access) {
+    int slot = nearest_object(access.address);
+    const char* verb = access.atomic ? "atomic update" : access.write ? "write" : "read";
+    if (slot < 0) {
+        report(Property::BoundsGlobal, access.place, std::string(verb) + " outside every buffer", -1,
+               int64_t(access.address), verb_of(access), nullptr);
+        park();
+    }
+    const Object& object = objects[slot];
+    int64_t offset = int64_t(access.address - object.base);
+    int64_t length = int64_t(object.size / object.element);
+    int64_t index = offset < 0 ? -((-offset + object.element - 1) / object.element) : offset / object.element;
+    std::string message = std::string(verb) + " of " + bytes_text(access.size) + " at " + object.name + "[" +
+                          std::to_string(index) + "], which has " + std::to_string(length) + " elements";
+    report(bounds_of(object.kind), access.place, message, slot, offset, verb_of(access), nullptr);
+    park();
+}
+
+void misaligned(const Access& access) {
+    Object& object = objects[(access.address - ARENA) >> SLOT_BITS];
+    report(Property::Alignment, access.place,
+           "access of " + bytes_text(access.size) + " at an address that is not a multiple of " +
+               std::to_string(access.size),
+           int(&object - objects), int64_t(access.address - object.base), verb_of(access), nullptr);
+    park();
+}
+
+void uninitialised(Object& object, const Access& access) {
+    size_t offset = access.address - object.base;
+    report(Property::Uninitialized, access.place,
+           std::string("read of ") + object.name + "[" + std::to_string(offset / object.element) +
+               "], which nothing has written",
+           int(&object - objects), int64_t(offset), verb_of(access), nullptr);
+    memset(object.init + offset, 1, access.size);  // once a place is enough
+}
+
+void elsewhere(const Access& access) {
+    uintptr_t own = reinterpret_cast<uintptr_t>(g.current->stack);
+    if (access.address - own < STACK_BYTES) {
+        return;
+    }
+    uintptr_t image = reinterpret_cast<uintptr_t>(&__executable_start);
+    if (!access.write && access.address - image < uintptr_t(&end) - image) {
+        return;  // constants and literals
+    }
+    const char* verb = access.write ? "write" : "read";
+    if (access.address - image < uintptr_t(&end) - image) {
+        simt_unsupported("a variable with static storage that is neither __shared__ nor __device__", nullptr);
+    }
+    if (owns_stack(access.address)) {
+        report(Property::BoundsLocal, access.place, std::string(verb) + " in another thread's local memory", -1, 0,
+               verb_of(access), nullptr);
+    } else if (access.address < 65536) {
+        report(Property::BoundsGlobal, access.place, std::string(verb) + " through a null pointer", -1,
+               int64_t(access.address), verb_of(access), nullptr);
+    } else {
+        report(Property::BoundsGlobal, access.place, std::string(verb) + " outside every buffer", -1,
+               int64_t(access.address), verb_of(access), nullptr);
+    }
+    park();
+}
+
+uint64_t atomic_bits(const void* address, uint32_t size) {
+    uint64_t bits = 0;
+    memcpy(&bits, address, size);
+    return bits;
+}
+
+}  // namespace simt

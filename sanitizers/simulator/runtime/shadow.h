@@ -1,0 +1,130 @@
+// The check of one access. The inline part is the common case; everything that may be a finding is in shadow.cpp.
+#pragma once
+#include "state.h"
+
+namespace simt {
+
+struct Access {
+    uintptr_t address;
+    uint32_t size;
+    bool write;
+    bool atomic;
+    Place place;
+};
+
+void check_cell_slowly(Object&, size_t cell, Stamp mask, bool write, bool atomic, const Place&, uintptr_t address);
+[[noreturn]] void out_of_bounds(const Access&);
+[[noreturn]] void misaligned(const Access&);
+void uninitialised(Object&, const Access&);
+void elsewhere(const Access&);  // not in the arena: own stack and constants are fine, the rest is not
+uint64_t atomic_bits(const void* address, uint32_t size);
+
+#define SIMT_LIKELY(x) __builtin_expect(!!(x), 1)
+#define SIMT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+// No conflict possible: nobody, an earlier interval of this block, or this very thread.
+inline bool quiet(Stamp stamp, uint32_t first) {
+    return interval_of(stamp) - first < g.interval - first || (stamp ^ g.me) >> 22 == 0 || stamp == 0;
+}
+
+inline void check_cell(Object& object, size_t index, Stamp mask, bool write, bool atomic, const Place& place,
+                       uintptr_t address) {
+    Cell& cell = object.cells[index];
+    uint32_t first = object.first_interval;
+    if (SIMT_LIKELY(mask == MASK_ALL && !atomic && cell.atomic == 0 && quiet(cell.write, first))) {
+        Stamp read = cell.read;
+        if (write) {
+            if (quiet(read, first) && (read & (FLAG_LANES | FLAG_MULTI | FLAG_OTHER)) == 0) {
+                cell.write = g.me | MASK_ALL;
+                cell.write_pc = uint32_t(place.pc);
+                return;
+            }
+        } else {
+            if ((read ^ g.me) >> 8 == 0) {
+                return;  // read by this thread already
+            }
+            if (interval_of(read) == g.interval) {
+                if (read & FLAG_MULTI) {
+                    return;
+                }
+            } else if (interval_of(read) - first < g.interval - first || read == 0) {
+                cell.read = g.me | MASK_ALL | (read & FLAG_OTHER);
+                cell.read_pc = uint32_t(place.pc);
+                return;
+            }
+        }
+    }
+    check_cell_slowly(object, index, mask, write, atomic, place, address);
+}
+
+inline bool all_initialised(const uint8_t* init, uint32_t size) {
+    switch (size) {
+        case 4: return *reinterpret_cast<const uint32_t*>(init) == 0x01010101u;
+        case 8: return *reinterpret_cast<const uint64_t*>(init) == 0x0101010101010101ull;
+        default:
+            for (uint32_t i = 0; i < size; i++) {
+                if (!init[i]) {
+                    return false;
+                }
+            }
+            return true;
+    }
+}
+
+inline __attribute__((always_inline)) void check_access(const Access& access) {
+    if (SIMT_UNLIKELY(g.current == nullptr)) {
+        return;  // dynamic initialisation before the launch
+    }
+    if (SIMT_UNLIKELY(--g.slice <= 0)) {
+        preempt(access.address, access.place);
+    }
+    uintptr_t slot = (access.address - ARENA) >> SLOT_BITS;
+    if (SIMT_UNLIKELY(slot >= SLOTS)) {
+        return elsewhere(access);
+    }
+    Object& object = objects[slot];
+    size_t offset = access.address - object.base;
+    if (SIMT_UNLIKELY(offset >= object.size || access.size > object.size - offset)) {
+        out_of_bounds(access);
+    }
+    if (SIMT_UNLIKELY(access.address & (access.size - 1)) && access.size <= 16 &&
+        (access.size & (access.size - 1)) == 0) {
+        misaligned(access);
+    }
+    if (SIMT_UNLIKELY(object.init != nullptr)) {
+        if (!access.write || access.atomic) {
+            if (!all_initialised(object.init + offset, access.size)) {
+                uninitialised(object, access);
+            }
+        }
+        if (access.write) {
+            __builtin_memset(object.init + offset, 1, access.size);
+        }
+    }
+    if (access.write) {
+        g.wrote |= !access.atomic;
+    }
+    if (SIMT_UNLIKELY(access.size < 1u << object.shift) && object.kind == Kind::Shared) {
+        refine(object, access.size);
+    }
+    uint32_t granule = 1u << object.shift;
+    if (SIMT_LIKELY(access.size == granule)) {
+        check_cell(object, offset >> object.shift, MASK_ALL, access.write, access.atomic, access.place, access.address);
+    } else if (access.size > granule && (offset & (granule - 1)) == 0) {
+        size_t last = (offset + access.size - 1) >> object.shift;
+        for (size_t cell = offset >> object.shift; cell <= last; cell++) {
+            check_cell(object, cell, MASK_ALL, access.write, access.atomic, access.place, access.address);
+        }
+    } else {
+        for (uint32_t done = 0; done < access.size;) {
+            uint32_t skip = (offset + done) & (granule - 1);
+            uint32_t bytes = granule - skip < access.size - done ? granule - skip : access.size - done;
+            Stamp mask = bytes == granule ? MASK_ALL : ((Stamp(1) << bytes) - 1) << skip;
+            check_cell(object, (offset + done) >> object.shift, mask, access.write, access.atomic, access.place,
+                       access.address);
+            done += bytes;
+        }
+    }
+}
+
+}  // namespace simt
