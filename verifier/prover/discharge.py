@@ -64,7 +64,9 @@ class Discharger:
                     return Decision("proved", by="bounds")
         assertions = [*o.facts, *o.hyps, *derived, t.not_(o.goal)]
         facts = gather(t, assertions, {})
-        text = script(t, [*facts, *assertions], comment=f"{o.property} {o.span}\n{o.claim}\nunsat means proved")
+        text = script(
+            t, [*facts, *assertions], comment=f"{o.property} {o.span}\n{o.claim}\nunsat means proved"
+        )
         answer = self.pool.check(text, scale=scale)
         if self.keep is not None and answer.status == "unsat":
             self.keep(f"{o.property}-{o.span.line}", text)

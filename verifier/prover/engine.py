@@ -21,7 +21,7 @@ from verifier import checks
 from verifier.ir.nodes import Kernel
 from verifier.prover.discharge import Decision, Discharger
 from verifier.prover.missing import missing_clause
-from verifier.prover.witness import candidates
+from verifier.prover.witness import candidates, satisfiable
 from verifier.smt.solver import SolverPool
 from verifier.smt.terms import TooLarge
 from verifier.symex.claims import Claims, Obligation
@@ -83,7 +83,9 @@ class _Engine:
         stable = False
         try:
             for _ in range(ROUNDS):
-                summary = summarize(self.kernel, self.contract, cap=self.settings.cap, wrapped=wrapped, dropped=dropped)
+                summary = summarize(
+                    self.kernel, self.contract, cap=self.settings.cap, wrapped=wrapped, dropped=dropped
+                )
                 claims = Claims(summary)
                 discharger = Discharger(summary.t, self.settings.pool, self.settings.keep)
                 bad, lost = self._operations(claims, discharger)
@@ -95,13 +97,17 @@ class _Engine:
                 if self._late():
                     break
         except (TooLarge, RecursionError) as error:
-            return self._all_unknown(Reason.BUDGET, f"the kernel is too large to execute symbolically: {error}")
+            return self._all_unknown(
+                Reason.BUDGET, f"the kernel is too large to execute symbolically: {error}"
+            )
         self.s, self.c, self.d = summary, claims, discharger
         if summary.gaps:
             results = self._with_gaps()
         elif not stable:
             why = Reason.RESOURCES if self._late() else Reason.BUDGET
-            return self._all_unknown(why, "the exactness of the integer operations did not settle within the budget")
+            return self._all_unknown(
+                why, "the exactness of the integer operations did not settle within the budget"
+            )
         else:
             results = self._properties()
         notes = tuple(dict.fromkeys(f"{text} ({span})" for text, span in summary.approximations))
@@ -112,7 +118,10 @@ class _Engine:
 
     def _all_unknown(self, reason: Reason, detail: str) -> KernelVerdicts:
         return KernelVerdicts(
-            tuple(PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=self.kernel.span) for p in self._known()),
+            tuple(
+                PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=self.kernel.span)
+                for p in self._known()
+            ),
             tuple(self.findings),
         )
 
@@ -231,6 +240,17 @@ class _Engine:
 
     def _properties(self) -> list[PropertyResult]:
         results: dict[str, PropertyResult] = {}
+        if not self._reachable():
+            return [
+                PropertyResult(
+                    p,
+                    Verdict.UNKNOWN,
+                    Reason.VACUOUS,
+                    "no allowed launch reaches an access",
+                    span=self.kernel.span,
+                )
+                for p in self._known()
+            ]
         order = sorted(self._known(), key=lambda p: (p != "barrier-divergence", p.startswith("race")))
         for p in order:
             start = time.monotonic()
@@ -248,7 +268,14 @@ class _Engine:
             blocked = barrier.verdict not in (Verdict.PROVED, Verdict.NOT_APPLICABLE)
         if not blocked:
             return results
-        leaning = {"race-shared", "race-global", "uninitialized", "bounds-global", "bounds-shared", "bounds-local"}
+        leaning = {
+            "race-shared",
+            "race-global",
+            "uninitialized",
+            "bounds-global",
+            "bounds-shared",
+            "bounds-local",
+        }
         return [
             replace(r, verdict=Verdict.UNKNOWN, reason=Reason.DIVERGENCE, detail="it rests on barriers that all threads reach",
                     depends=("barrier-divergence",))
@@ -284,11 +311,23 @@ class _Engine:
             return PropertyResult(property_, Verdict.PROVED, obligations=total, proved=total)
         return self._unproved(property_, failed, total, proved)
 
+    def _reachable(self) -> bool:
+        """Whether some launch that the contract allows makes some thread access memory (else proofs say nothing)."""
+        c, t = self.c, self.s.t
+        for values in (*self.settings.assignments[:3], {}):
+            for a in self.s.accesses[:3]:
+                o = c.single("vacuity", a.span, "the access is reachable", (a.guard,), t.false)
+                if satisfiable(c, self.d, o, values):
+                    return True
+        return False
+
     def _nothing(self, property_: str) -> PropertyResult:
         """No obligation although the construct is there: every pair was excluded by its kind (reads only)."""
         if self.s.accesses:
             return PropertyResult(property_, Verdict.PROVED, detail="no conflicting accesses")
-        return PropertyResult(property_, Verdict.UNKNOWN, Reason.VACUOUS, "the kernel accesses no memory", span=self.kernel.span)
+        return PropertyResult(
+            property_, Verdict.UNKNOWN, Reason.VACUOUS, "the kernel accesses no memory", span=self.kernel.span
+        )
 
     def _any(self, options: Iterable[Obligation]) -> Decision:
         last = Decision("unknown", "nothing to try")
@@ -307,7 +346,15 @@ class _Engine:
                 clause_detail, spot = clause_detail or text, f if not clause_detail else spot
                 continue
             if self._refute(self.c, self.d, f.obligation, property_):
-                return PropertyResult(property_, Verdict.REFUTED, None, f.obligation.claim, total, proved, span=f.obligation.span)
+                return PropertyResult(
+                    property_,
+                    Verdict.REFUTED,
+                    None,
+                    f.obligation.claim,
+                    total,
+                    proved,
+                    span=f.obligation.span,
+                )
         for f in failed:
             if any(x.id == property_ for x in self.findings):
                 break
@@ -317,7 +364,9 @@ class _Engine:
                 break
         where = spot.obligation.span
         if clause_detail:
-            return PropertyResult(property_, Verdict.UNKNOWN, Reason.MISSING_CONTRACT, clause_detail, total, proved, span=where)
+            return PropertyResult(
+                property_, Verdict.UNKNOWN, Reason.MISSING_CONTRACT, clause_detail, total, proved, span=where
+            )
         reason, why = _reason(spot)
         detail = f"not shown: {spot.obligation.claim} ({where}); {why}"
         return PropertyResult(property_, Verdict.UNKNOWN, reason, detail, total, proved, span=where)
@@ -333,17 +382,27 @@ class _Engine:
         total += len(failed)
         shown = next((x for x in self.findings if x.id == property_), None)
         if shown is not None:
-            return PropertyResult(property_, Verdict.REFUTED, None, shown.message, total, proved, span=shown.span)
+            return PropertyResult(
+                property_, Verdict.REFUTED, None, shown.message, total, proved, span=shown.span
+            )
         spot = failed[0]
         for f in failed:
             text = missing_clause(self.c, self.d, f.obligation)
             if text:
                 return PropertyResult(
-                    property_, Verdict.UNKNOWN, Reason.MISSING_CONTRACT, text, total, proved, span=f.obligation.span
+                    property_,
+                    Verdict.UNKNOWN,
+                    Reason.MISSING_CONTRACT,
+                    text,
+                    total,
+                    proved,
+                    span=f.obligation.span,
                 )
         reason, why = _reason(spot)
         detail = f"not shown: {spot.obligation.claim} ({spot.obligation.span}); {why}"
-        return PropertyResult(property_, Verdict.UNKNOWN, reason, detail, total, proved, span=spot.obligation.span)
+        return PropertyResult(
+            property_, Verdict.UNKNOWN, reason, detail, total, proved, span=spot.obligation.span
+        )
 
 
 WHY = {
@@ -364,9 +423,7 @@ WHY = {
 
 def _fault(o: Obligation, w: Witness) -> str:
     """The message of a finding, in the words of what was seen."""
-    actions = " while ".join(
-        f"thread {t.thread} of block {t.block} {t.action}" for t in w.threads[:2]
-    )
+    actions = " while ".join(f"thread {t.thread} of block {t.block} {t.action}" for t in w.threads[:2])
     return actions or o.claim
 
 

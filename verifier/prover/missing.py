@@ -26,13 +26,17 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> str:
     if not o.property.startswith("bounds") or len(o.threads) != 1:
         return ""
     pair = _equal_sizes(c, d, o)
-    return f"needs {pair[0]} == {pair[1]}, which nothing checks; add the clause or a host check" if pair else ""
+    return (
+        f"needs {pair[0]} == {pair[1]}, which nothing checks; add the clause or a host check" if pair else ""
+    )
 
 
 def _equal_sizes(c: Claims, d: Discharger, o: Obligation) -> tuple[str, str] | None:
     t = c.s.t
     dims = {s.name for s in c.s.contract.symbols if s.kind == "dim"}
-    by_atom = {atom: name for name, atom in c.s.symbols.items() if name in dims and not isinstance(atom, Const)}
+    by_atom = {
+        atom: name for name, atom in c.s.symbols.items() if name in dims and not isinstance(atom, Const)
+    }
     used: list[Term] = [x for x in atoms([*o.hyps, o.goal]) if x in by_atom]
     if not o.accesses or o.accesses[0].obj.extent is None:
         return None

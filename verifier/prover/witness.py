@@ -35,7 +35,9 @@ def candidates(
             yield found
 
 
-def _model(c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int], scale: float) -> Witness | None:
+def _model(
+    c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int], scale: float
+) -> Witness | None:
     s, t = c.s, c.s.t
     pinned = {
         atom: t.const(values[name])
@@ -82,8 +84,19 @@ def _model(c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int], s
     return _witness(c, o, names, v, [r[0] for r in reads], len(offsets), values)
 
 
+def satisfiable(c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int]) -> bool:
+    """Whether the obligation's hypotheses (and the negation of its goal) have a model with these symbol values."""
+    return _model(c, d, o, values, 0.5) is not None
+
+
 def _witness(
-    c: Claims, o: Obligation, names: list[str], v: list[int], reads: list[str], offsets: int, values: Mapping[str, int]
+    c: Claims,
+    o: Obligation,
+    names: list[str],
+    v: list[int],
+    reads: list[str],
+    offsets: int,
+    values: Mapping[str, int],
 ) -> Witness | None:
     s = c.s
     threads: list[tuple[Triple, Triple]] = []

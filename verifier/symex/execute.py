@@ -248,7 +248,13 @@ class Executor(LoopRules, Evaluator):
 
     def _load(self, s: ir.Load) -> None:
         size = ir.size_of(s.place.type)
-        pointer, _ = self.access("read", s.place, size, s.span, vector=bool(s.parts), volatile=s.volatile)
+        pointer, made = self.access("read", s.place, size, s.span, vector=bool(s.parts), volatile=s.volatile)
+        if s.readonly and any(a.obj.name in self.written for a in made):
+            self.gap(
+                "read-only load",
+                f"a load through the read-only path of {made[0].obj.name}, which is written",
+                s.span,
+            )
         if s.parts:
             for local, field in s.parts:
                 moved = Ptr(

@@ -122,7 +122,7 @@ class Evaluator:
         value: Term | None,
     ) -> int:
         """Record an obligation on the current path; returns its bit (0 when it holds at once)."""
-        if holds is self.t.true:
+        if holds is self.t.true or key in self.wrapped:
             return 0
         bit = 1 << len(self.s.operations)
         self.s.operations.append(
@@ -354,6 +354,12 @@ class Evaluator:
                 inverse = ~m if m < 0 else (~m & ((1 << ty.bits) - 1))
                 if inverse > 0 and inverse & (inverse + 1) == 0 and x.lo is not None and x.lo >= 0:
                     return t.sub(x, t.rem(x, t.const(inverse + 1)))
+        if op == "xor" and isinstance(y, Const) and y.value > 0 and x.lo is not None and x.lo >= 0:
+            if y.value & (y.value - 1) == 0:
+                digit = t.rem(t.quot(x, y), t.const(2))
+                return t.add(t.add(x, y), t.neg(t.mul(t.const(2 * y.value), digit)))
+            if y.value & (y.value + 1) == 0 and x.hi is not None and x.hi <= y.value:
+                return t.sub(y, x)
         lo, hi = int_range(ty.bits, ty.signed)
         if op == "and" and (nonneg or (isinstance(y, Const) and y.value >= 0)):
             tops = [v for v in (x.hi if x.lo is not None and x.lo >= 0 else None, y.hi) if v is not None]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from specs.location import Span
 from verifier.ir import nodes as ir
-from verifier.smt.terms import Term
+from verifier.smt.terms import Const, Term
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.summary import Epoch, Operation
 from verifier.symex.syntax import assigned, contains_barrier, leaves, reads, strip_conversions, updates_of
@@ -282,13 +282,37 @@ class _Iteration:
             return t.bapp(name, args, self.levels[v])
         type_ = self.x.s.kernel.locals.get(v)
         lo, hi = int_range(type_.bits, type_.signed) if isinstance(type_, ir.Int) else (None, None)
+        kept = [c for c, _ in self._candidates(v, init, init) if (id(self.s), v, c) not in self.x.dropped]
+        if "nonneg" in kept:
+            lo = 0
+        if "bit" in kept:
+            hi = 1
         atom = t.app(name, args, self.levels[v], lo, hi)
         if atom not in self.x.s.facts:
+            self.x.s.fact(atom, t.implies(t.and_(self.entry.guard, t.eq(args[-1], t.zero)), t.eq(atom, init)))
             for candidate, holds in self._candidates(v, atom, init):
-                if (id(self.s), v, candidate) not in self.x.dropped:
+                if candidate in kept:
                     self.x.s.fact(atom, t.implies(self.entry.guard, holds))
             self.x.s.facts.setdefault(atom, [])
         return atom
+
+    def _link_steps(self) -> None:
+        """Tie consecutive heads: where an iteration completes, the next head has the body's final value."""
+        t = self.t
+        for v in self.modified:
+            head, end = self.head_env.get(v), self.end.env.get(v)
+            if (
+                v in self.steps
+                or v not in self.x.relevant
+                or not isinstance(head, Val)
+                or not isinstance(end, Val)
+            ):
+                continue
+            atom = head.term
+            if atom.op != "app" or end.term.op == "float" or end.term.is_bool:
+                continue
+            following = t.app(atom.name, (*self.outer, t.add(self.k, t.one)), atom.flevel, atom.lo, atom.hi)
+            self.x.s.fact(atom, t.implies(self.end.guard, t.eq(following, end.term)))
 
     def _candidates(self, v: str, value: Term, init: Term) -> list[tuple[str, Term]]:
         t = self.t
@@ -297,9 +321,24 @@ class _Iteration:
         out = []
         if t.le(t.zero, init) is not t.false:
             out.append(("nonneg", t.le(t.zero, value)))
+        if isinstance(init, Const) and init.value in (0, 1) and self._toggles(v):
+            return [*out, ("bit", t.le(value, t.one))]
         out.append(("ge_init", t.le(init, value)))
         out.append(("le_init", t.le(value, init)))
         return out
+
+    def _toggles(self, v: str) -> bool:
+        """Whether the loop updates the variable by ``^ 1``, ``1 - v``, ``% 2`` or ``& 1`` (a double-buffer index)."""
+        for _, stmt in updates_of((*self.s.head, *self.s.body, *self.s.step), v):
+            if isinstance(stmt, ir.Assign):
+                match strip_conversions(stmt.value):
+                    case ir.Binary(op="xor" | "and", right=ir.IntConst(value=1)):
+                        return True
+                    case ir.Binary(op="sub", left=ir.IntConst(value=1)):
+                        return True
+                    case ir.Binary(op="rem", right=ir.IntConst(value=2)):
+                        return True
+        return False
 
     def execute(self) -> tuple[dict[str, Term], dict[str, int], int] | None:
         """Run head, test, body and step once; None when the assumptions held, else weaker ones for a new attempt."""
@@ -333,6 +372,7 @@ class _Iteration:
         if redo is not None:
             return redo
         self._lemmas()
+        self._link_steps()
         if self.barrier:
             self._link_epochs(place, first_access, first_barrier)
         return None

@@ -13,67 +13,100 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from verifier.smt.terms import Const, Term, atoms
-from verifier.symex.claims import Claims, Obligation, same_interval
+from verifier.smt.terms import Term, atoms
+from verifier.symex.claims import Claims, Obligation
 from verifier.symex.summary import Access
 
 Equation = tuple[Term, Term]
 
 
 def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, ...]:
-    """Claims, any one of which shows the read initialised; the first of an empty set is an unprovable one."""
-    out = [o for group in _groups(c, read) for o in _claim(c, property_, read, group)]
-    if not out:
-        t = c.s.t
-        out = [
-            c.single(
-                property_,
-                read.span,
-                f"{read.obj.name} is written before it is read",
-                (read.guard,),
-                t.false,
-                (read,),
-            )
-        ]
-    return tuple(out[:12])
+    """Claims, any one of which shows the read initialised; the last joins them all (different cases, different writers).
+
+    With no candidate there is one claim that cannot be proved.
+    """
+    t = c.s.t
+    claim = f"{read.obj.name} is written before it is read"
+    goals: list[Term] = []
+    facts: dict[Term, None] = {}
+    for group, back in _groups(c, read):
+        goal = _goal(c, read, group, back)
+        if goal is not None and goal is not t.false and goal not in goals:
+            goals.append(goal)
+            if back is not None:
+                facts.update(dict.fromkeys(_shifted_facts(c, read, back)))
+    made = [
+        c.single(property_, read.span, claim, (read.guard,), g, (read,))
+        for g in [*goals[:10], t.or_(*goals[:6])]
+    ]
+    return tuple(replace(o, facts=(*o.facts, *facts)) for o in made)
 
 
-def _groups(c: Claims, read: Access) -> Iterator[list[Access]]:
-    """Earlier plain stores to the object, joined where they differ in their guards only."""
+def _groups(c: Claims, read: Access) -> Iterator[tuple[list[Access], Term | None]]:
+    """Plain stores to the object that precede the read, joined where they differ in their guards only.
+
+    With them the loop iteration symbol that is to be shifted: None for stores earlier in the program, k for stores of
+    the previous iteration of the loop around both.
+    """
     groups: dict[tuple[object, ...], list[Access]] = {}
+    around: dict[tuple[object, ...], list[Access]] = {}
     for a in c.s.accesses:
-        if a.obj is read.obj and a.kind == "write" and a.number < read.number:
-            groups.setdefault((a.offset, a.size, a.iters, a.block_epochs), []).append(a)
-    yield from reversed(list(groups.values()))
+        if a.obj is not read.obj or a.kind != "write":
+            continue
+        key = (a.offset, a.size, a.iters, a.block_epochs)
+        if a.number < read.number:
+            groups.setdefault(key, []).append(a)
+        if any(k in read.iters for k in a.iters):
+            around.setdefault(key, []).append(a)
+    for group in reversed(list(groups.values())):
+        yield group, None
+    for group in reversed(list(around.values())):
+        yield group, [k for k in group[0].iters if k in read.iters][-1]
 
 
-def _claim(c: Claims, property_: str, read: Access, group: list[Access]) -> Iterator[Obligation]:
+def _shifted_facts(c: Claims, read: Access, k: Term) -> Iterator[Term]:
+    """What holds of iteration k-1 where there is one: the registered facts with k-1 for k."""
+    t = c.s.t
+    for fact in c.facts_for((read.guard, read.offset)):
+        moved = t.substitute(fact, {k: t.sub(k, t.one)})
+        if moved is not fact:
+            yield t.implies(t.le(t.one, k), moved)
+
+
+def _goal(c: Claims, read: Access, group: list[Access], back: Term | None) -> Term | None:
+    """The claim that a computed instance of the group's stores initialised what the read sees."""
     s, t = c.s, c.s.t
     store = group[0]
     if any(s.loop_tests[k][1] for k in store.iters):
-        return
-    shared = [k for k in store.iters if k in read.iters]
+        return None
+    shared = {k: k for k in store.iters if k in read.iters}
+    goals: list[Term] = []
+    if back is not None:
+        shared[back] = t.sub(back, t.one)
+        goals.append(t.le(t.one, back))
     own = dict.fromkeys([*s.geometry.thread, *(k for k in store.iters if k not in shared)])
     unknowns = {u: t.app(f"{u.name}:writer", (), 2, u.lo, u.hi) for u in own if u.op == "app"}
+    known = {k: v for k, v in shared.items() if v is not k}
     if store.rows and len(store.rows) == len(read.rows):
-        equations = [(w[0], r[0]) for w, r in zip(store.rows, read.rows, strict=True)]
+        equations = [(t.substitute(w[0], known), r[0]) for w, r in zip(store.rows, read.rows, strict=True)]
     elif store.size == read.size:
-        equations = [(store.offset, read.offset)]
+        equations = [(t.substitute(store.offset, known), read.offset)]
     else:
-        return
+        return None
     solved = _solve(c, equations, unknowns)
     if solved is None:
-        return
+        return None
     for u in unknowns:
         solved.setdefault(u, u if u in s.geometry.thread else t.zero)
     memo: dict[Term, Term] = {}
-    keep = set(shared)
 
     def writer(term: Term) -> Term:
         def leaf(x: Term) -> Term | None:
             if x in solved:
                 return solved[x]
-            if x in keep or x.level < 2:
+            if x in shared:
+                return shared[x]
+            if x.level < 2:
                 return x
             if x.op in ("app", "bapp", "float") and x.flevel >= 2:
                 args = tuple(writer(a) for a in x.args)
@@ -85,8 +118,7 @@ def _claim(c: Claims, property_: str, read: Access, group: list[Access]) -> Iter
 
         return t.rebuild(term, leaf, memo)
 
-    executed = t.or_(*(writer(a.guard) for a in group))
-    goals = [executed]
+    goals.append(t.or_(*(writer(a.guard) for a in group)))
     for coordinate, extent in zip(s.geometry.thread, s.geometry.block, strict=True):
         if coordinate in solved:
             goals += [t.le(t.zero, solved[coordinate]), t.lt(solved[coordinate], extent)]
@@ -98,7 +130,8 @@ def _claim(c: Claims, property_: str, read: Access, group: list[Access]) -> Iter
             earlier = t.app(f"{k.name}:earlier", (), 2, 0, k.hi)
             test = t.substitute(s.loop_tests[k][0], {k: earlier})
             goals.append(t.or_(t.le(solved[k], earlier), writer(test)))
-    goals += [t.eq(writer(w), r) for w, r in equations]
+    if store.rows and len(store.rows) == len(read.rows):
+        goals += [t.eq(writer(w[0]), r[0]) for w, r in zip(store.rows, read.rows, strict=True)]
     goals.append(t.eq(writer(store.offset), read.offset))
     itself = t.and_(*(t.eq(solved.get(x, x), x) for x in s.geometry.thread))
     moved = replace(
@@ -110,14 +143,7 @@ def _claim(c: Claims, property_: str, read: Access, group: list[Access]) -> Iter
     )
     together = _same_interval_plain(c, moved, read)
     goals.append(t.or_(itself, t.not_(together)))
-    yield c.single(
-        property_,
-        read.span,
-        f"{read.obj.name} is written before it is read",
-        (read.guard,),
-        t.and_(*goals),
-        (read, store),
-    )
+    return t.and_(*goals)
 
 
 def _same_interval_plain(c: Claims, store: Access, read: Access) -> Term:
@@ -207,4 +233,4 @@ def _depends(term: Term, unknowns: dict[Term, Term]) -> bool:
     return any(a in unknowns for a in atoms([term]))
 
 
-__all__ = ["Const", "alternatives", "same_interval"]
+__all__ = ["alternatives"]
