@@ -1,4 +1,4 @@
-"""The static gate: rules that read the text alone. FAIL on an error finding; what was not read is INCONCLUSIVE.
+"""The static gate: rules that read the text alone. FAIL if there is a finding of severity error, else PASS.
 
 Example::
 
@@ -42,13 +42,10 @@ def run(context: GateContext) -> GateResult:
         )
     )
     errors = [f for f in findings if f.severity is Severity.ERROR]
-    unread = _unread_archs(context)
     outcome, detail = Outcome.PASS, ""
     if errors:
         more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
         outcome, detail = Outcome.FAIL, f"{errors[0].id} at {errors[0].span}{more}"
-    elif unread:
-        outcome, detail = Outcome.INCONCLUSIVE, unread
     return GateResult(
         gate=GATE,
         outcome=outcome,
@@ -57,12 +54,3 @@ def run(context: GateContext) -> GateResult:
         detail=detail,
         facts={"rules": len(rules())},
     )
-
-
-def _unread_archs(context: GateContext) -> str:
-    """Why the verdict does not hold for every target architecture; "" if it does."""
-    archs = context.policy.archs
-    if len(archs) < 2 or not any("__CUDA_ARCH" in text.text for text in context.submission.texts):
-        return ""
-    others = ", ".join(archs[1:])
-    return f"the code depends on __CUDA_ARCH__ and was read for {archs[0]} only; audit {others} with --arch"

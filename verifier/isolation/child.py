@@ -71,7 +71,7 @@ def run(
     cwd: Path | None = None,
 ) -> Completed:
     """Run ``argv`` to its end or to a limit. A program that cannot be started ends with returncode 127."""
-    command = [*_wrapper(sandbox, readable, writable, cwd), *_prlimit(sandbox, limits), *argv]
+    command = wrapped(argv, sandbox, limits, readable, writable, cwd)
     start = time.monotonic()
     process = subprocess.Popen(
         command,
@@ -98,6 +98,18 @@ def run(
     if code > 128 and sandbox.kind == "bwrap":
         code = 128 - code  # bwrap reports a signal of its child the shell's way
     return Completed(code, streams[0], streams[1], time.monotonic() - start, timed_out, truncated)
+
+
+def wrapped(
+    argv: Sequence[str],
+    sandbox: Sandbox,
+    limits: Limits,
+    readable: Sequence[Path] = (),
+    writable: Sequence[Path] = (),
+    cwd: Path | None = None,
+) -> list[str]:
+    """``argv`` behind the sandbox and the resource limits (the wall limit is the caller's to keep)."""
+    return [*_wrapper(sandbox, readable, writable, cwd), *_prlimit(sandbox, limits), *argv]
 
 
 def python_argv(module: str, *args: str) -> list[str]:

@@ -1,7 +1,8 @@
 """A child that answers requests over its pipes for as long as it is wanted: argv -> Popen, in the sandbox of ``run``.
 
-Invariant: the child has its own process group, an empty environment, no terminal; ``stop`` leaves nothing of it behind.
-``Limits.cpu_seconds`` counts over its whole life (0: none); the wall time of one request is the caller's to watch.
+Invariant: the child has its own process group, an empty environment, no terminal; ``stop`` leaves nothing of it
+behind. ``Limits.cpu_seconds`` counts over its whole life (0: none); the wall time of one request is the caller's to
+watch. Under bwrap the child ends with the *thread* that started it, so start it in the thread that uses it.
 
 Example::
 
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from verifier.isolation.child import ENVIRONMENT, Limits, _prlimit, _wrapper
+from verifier.isolation.child import ENVIRONMENT, Limits, wrapped
 from verifier.isolation.sandbox import Sandbox
 
 _NO_LIMIT = 10_000_000
@@ -37,7 +38,7 @@ def start(
     """Start it; stdin and stdout are pipes, stderr is dropped."""
     limits = replace(limits, cpu_seconds=limits.cpu_seconds or _NO_LIMIT)
     return subprocess.Popen(
-        [*_wrapper(sandbox, readable, writable, cwd), *_prlimit(sandbox, limits), *argv],
+        wrapped(argv, sandbox, limits, readable, writable, cwd),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
