@@ -11,9 +11,10 @@ obligation of the property and of what it leans on (races on barrier-divergence)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from specs.clauses import holds
 from specs.contract import Contract
 from specs.location import NOWHERE, Span
 from specs.results import Finding, PropertyResult, Reason, Severity, Verdict, Witness
@@ -228,15 +229,7 @@ class _Engine:
         detail = first.detail if missing else f"{first.construct}: {first.detail}"
         if first.span is not NOWHERE:
             detail += f" ({first.span})"
-        return [
-            PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=first.span)
-            if self._applicable(p)
-            else PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=first.span)
-            for p in self._known()
-        ]
-
-    def _applicable(self, property_: str) -> bool:
-        return bool(checks.find()[property_].applies(self.s))
+        return [PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=first.span) for p in self._known()]
 
     def _properties(self) -> list[PropertyResult]:
         results: dict[str, PropertyResult] = {}
@@ -268,6 +261,7 @@ class _Engine:
             blocked = barrier.verdict not in (Verdict.PROVED, Verdict.NOT_APPLICABLE)
         if not blocked:
             return results
+        detail = "it rests on barriers that all threads reach"
         leaning = {
             "race-shared",
             "race-global",
@@ -277,8 +271,7 @@ class _Engine:
             "bounds-local",
         }
         return [
-            replace(r, verdict=Verdict.UNKNOWN, reason=Reason.DIVERGENCE, detail="it rests on barriers that all threads reach",
-                    depends=("barrier-divergence",))
+            replace(r, verdict=Verdict.UNKNOWN, reason=Reason.DIVERGENCE, detail=detail, depends=("barrier-divergence",))
             if r.id in leaning and r.verdict is Verdict.PROVED
             else r
             for r in results
@@ -314,7 +307,7 @@ class _Engine:
     def _reachable(self) -> bool:
         """Whether some launch that the contract allows makes some thread access memory (else proofs say nothing)."""
         c, t = self.c, self.s.t
-        for values in (*self.settings.assignments[:3], {}):
+        for values in (*self.settings.assignments[:3], *equal_sizes(self.contract), {}):
             for a in self.s.accesses[:3]:
                 o = c.single("vacuity", a.span, "the access is reachable", (a.guard,), t.false)
                 if satisfiable(c, self.d, o, values):
@@ -403,6 +396,15 @@ class _Engine:
         return PropertyResult(
             property_, Verdict.UNKNOWN, reason, detail, total, proved, span=spot.obligation.span
         )
+
+
+def equal_sizes(contract: Contract) -> Iterator[dict[str, int]]:
+    """Symbol values that satisfy the contract with every size the same small number (scalars at 1)."""
+    for size in (1, 2, 5, 33):
+        values = {s.name: size if s.kind == "dim" else 1 for s in contract.symbols}
+        values |= {s.name: s.value for s in contract.symbols if s.kind == "scalar" and s.value is not None}
+        if holds(contract, values):
+            yield values
 
 
 WHY = {

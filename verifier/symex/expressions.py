@@ -4,7 +4,8 @@ Integers are exact (unbounded); each operation that might leave its C type recor
 carries that operation's bit in ``deps``. An operation listed in ``wrapped`` (its obligation was not proved before) has
 modular meaning instead. Floats are opaque. Pointers are (condition, object, byte offset) alternatives.
 
-Invariant: the value returned denotes the C value on every execution on which all operations in ``deps`` kept their type.
+Invariant: the value returned denotes the C value on every execution on which all operations in ``deps`` kept their
+type.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ Equation = tuple[Term, Term]
 
 
 def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, ...]:
-    """Claims, any one of which shows the read initialised; the last joins them all (different cases, different writers).
+    """Claims, any one of which shows the read initialised; the last joins them all (case by case another writer).
 
     With no candidate there is one claim that cannot be proved.
     """
