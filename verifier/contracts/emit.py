@@ -1,0 +1,559 @@
+"""From a launch as it was seen on a path to its Contract.
+
+The path's facts become ``requires`` (origin enforced), free shapes are resolved into dims, symbols get the names of the
+variables that hold them, and what nobody checks is written down as an assumption with the missing host check.
+
+Invariant: every clause stands for something the path established before the launch, for a fact about all tensors
+(``numel`` is the product of the dims), or for the size cap; nothing else is said.
+
+Example: ``y[i] = x[i]`` launched with ``x.numel()`` gives ``Buffer("x", "f32", "n")`` and ``n <= 1073741824``.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from collections.abc import Iterable
+from dataclasses import replace
+
+from specs.clauses import FUNCTIONS
+from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
+from verifier.contracts.run import FreeShape, Run, Seen, Storage, SymbolInfo, dim_name, numel_name
+from verifier.contracts.tensors import product
+from verifier.contracts.values import (
+    PY,
+    SIZES,
+    Bool,
+    Float,
+    Int,
+    Null,
+    Pointer,
+    Shape,
+    Unknown,
+    Value,
+    arith,
+    as_int,
+    const,
+    convert,
+    dtype_of,
+    element_of,
+)
+
+
+def contract_of(run: Run, seen: Seen, cap: int, extra_gaps: Iterable[str] = ()) -> Contract:
+    return _Emitter(run, seen, cap, list(extra_gaps)).contract()
+
+
+class _Emitter:
+    def __init__(self, run: Run, seen: Seen, cap: int, gaps: list[str]) -> None:
+        self.run, self.seen, self.cap = run, seen, cap
+        self.gaps = [*seen.gaps, *gaps]
+        self.replacements: dict[str, str] = {}
+        self.made: dict[str, SymbolInfo] = {}
+        self._unify()
+        for name, shape in run.shapes.items():
+            self._resolve(name, shape)
+
+    # --- free shapes -------------------------------------------------------------------------------------------------
+
+    def _unify(self) -> None:
+        """Shapes that a check found equal are asked for the same dims."""
+        for _ in range(2):
+            for fact in self.seen.path:
+                if fact.same is None:
+                    continue
+                a, b = fact.same
+                if isinstance(a, Shape) and isinstance(b, Shape):
+                    left, right = self.run.shapes[a.name], self.run.shapes[b.name]
+                    left.positive |= right.positive
+                    right.positive |= left.positive
+
+    def _rank(self, name: str) -> int | None:
+        rank = self.seen.ranks.get(name)
+        if rank is not None:
+            return rank
+        for fact in self.seen.path:
+            if fact.same is None:
+                continue
+            for one, other in (fact.same, fact.same[::-1]):
+                if isinstance(one, Shape) and one.name == name and not isinstance(other, Shape):
+                    return len(other)
+                if isinstance(one, Shape) and one.name == name and isinstance(other, Shape):
+                    found = self.seen.ranks.get(other.name)
+                    if found is not None:
+                        return found
+        return None
+
+    def _dim(self, name: str, index: int) -> str:
+        text = dim_name(Shape(name), index)
+        if text not in self.run.symbols:
+            self.made[text] = SymbolInfo("dim", f"{name}.size({index})", low=1)
+        return text
+
+    def dims(self, name: str) -> list[str]:
+        """The dims of a free shape, outermost first, with a rest that stands for the dims nobody asked for."""
+        shape, rank = self.run.shapes[name], self._rank(name)
+        if rank is not None:
+            return [self._dim(name, i) for i in range(rank)]
+        if shape.positive and not shape.negative:
+            known = [self._dim(name, i) for i in range(max(shape.positive) + 1)]
+            rest = f"{name}_rest"
+            self.made[rest] = SymbolInfo(
+                "dim", f"product of the dims of {name} after size({max(shape.positive)})", low=1
+            )
+            return [*known, rest]
+        if shape.negative and not shape.positive:
+            known = [self._dim(name, i) for i in range(min(shape.negative), 0)]
+            outer = f"{name}_outer"
+            self.made[outer] = SymbolInfo(
+                "dim", f"product of the dims of {name} before size({min(shape.negative)})", low=1
+            )
+            return [outer, *known]
+        numel = numel_name(Shape(name))
+        prefer = self.run.numel_prefer.get(numel, "")
+        self.made[numel] = SymbolInfo("dim", f"{name}.numel()", low=1, prefer=prefer)
+        if shape.positive:
+            self.made[
+                numel
+            ].gap = (
+                f"the rank of {name} is not known, but dims are counted from both ends: check {name}.dim()"
+            )
+        return [numel]
+
+    def _resolve(self, name: str, shape: FreeShape) -> None:
+        rank = self._rank(name)
+        if rank is not None:
+            for index in shape.negative:
+                if index + rank >= 0:
+                    self.replacements[dim_name(Shape(name), index)] = self._dim(name, index + rank)
+            self.replacements[f"{name}_rank"] = str(rank)
+        dims = self.dims(name)
+        numel = numel_name(Shape(name))
+        if dims != [numel]:
+            self.replacements[numel] = f"({' * '.join(dims)})" if dims else "1"
+
+    # --- text --------------------------------------------------------------------------------------------------------
+
+    def text(self, text: str) -> str:
+        """A clause with placeholders resolved, in normal form."""
+        node = ast.parse(text, mode="eval").body
+        for _ in range(3):
+            node = _Substitute(self.replacements).visit(node)
+        return ast.unparse(_Simplify().visit(node))
+
+    # --- the contract ------------------------------------------------------------------------------------------------
+
+    def contract(self) -> Contract:
+        seen = self.seen
+        buffers: list[Buffer] = []
+        scalars: list[Scalar] = []
+        pointers: list[tuple[str, Pointer]] = []
+        for (param, type_), value in zip(seen.params, seen.args, strict=False):
+            match value:
+                case Pointer(dtype=None):
+                    dtype, lanes = element_of(type_) or (None, 1)
+                    pointers.append((param, replace(value, dtype=dtype, lanes=lanes)))
+                case Pointer():
+                    pointers.append((param, value))
+                case Null() if element_of(type_) is not None:
+                    dtype = (element_of(type_) or ("f32", 1))[0]
+                    buffers.append(Buffer(param, dtype, "0", ("0",), storage="null", origin="enforced"))
+                case _:
+                    self._scalar(param, type_, value, scalars)
+        if len(seen.args) != len(seen.params):
+            self.gaps.append(f"{seen.span}: the arguments of the launch do not match the kernel's parameters")
+        counts: dict[str, set[str]] = {}
+        for _, pointer in pointers:
+            counts.setdefault(pointer.storage, set()).add(pointer.offset.text if pointer.offset else "?")
+        assumptions: list[Clause] = []
+        requires: list[Clause] = [
+            Clause(text, fact.origin, fact.span, fact.note)
+            for fact in seen.path
+            for text in self._facts(fact)
+        ]
+        for param, pointer in pointers:
+            buffer = self._buffer(param, pointer, len(counts[pointer.storage]) > 1, requires)
+            if buffer is not None:
+                buffers.append(buffer)
+                assumptions += self._assumptions(param, pointer, buffer)
+        order = {name: i for i, (name, _) in enumerate(seen.params)}
+        buffers.sort(key=lambda b: order[b.param])
+        launch = Launch(
+            seen.kernel,
+            seen.targs or (),
+            (self.text(seen.grid.x.text), self.text(seen.grid.y.text), self.text(seen.grid.z.text)),
+            (self.text(seen.block.x.text), self.text(seen.block.y.text), self.text(seen.block.z.text)),
+            self.text(seen.shared.text),
+            seen.span,
+            seen.order,
+            seen.stream,
+            seen.launcher,
+        )
+        used = _mentioned(
+            *launch.grid, *launch.block, launch.shared_bytes, *(b.extent for b in buffers),
+            *(t for b in buffers for t in b.shape), *(t for b in buffers for t in b.content or ()),
+            *(s.value for s in scalars if s.value is not None),
+        )  # fmt: skip
+        self._caps(used, requires)
+        requires = _relevant(_without_duplicates(requires), used)
+        used |= _mentioned(*(c.text for c in requires))
+        symbols = self._symbols(used)
+        contract = Contract(
+            kernel=seen.kernel,
+            instantiation=seen.targs or (),
+            launch=launch,
+            symbols=symbols,
+            buffers=tuple(buffers),
+            scalars=tuple(scalars),
+            requires=tuple(requires),
+            origin="lifted",
+            no_alias=self._no_alias(pointers),
+            assumptions=tuple(_without_duplicates(assumptions)),
+            gaps=tuple(dict.fromkeys(self.gaps)),
+        )
+        return rename(contract, self._names(used))
+
+    def _facts(self, fact: object) -> list[str]:
+        from verifier.contracts.run import Fact
+
+        assert isinstance(fact, Fact)
+        if fact.same is None:
+            return [self.text(fact.text)]
+        a, b = ([d.text for d in s] if not isinstance(s, Shape) else self.dims(s.name) for s in fact.same)
+        if len(a) == len(b):
+            return [self.text(f"({x} == {y})") for x, y in zip(a, b, strict=True) if x != y]
+        return [self.text(f"({' * '.join(a) or '1'} == {' * '.join(b) or '1'})")]
+
+    def _scalar(self, param: str, type_: str, value: Value, scalars: list[Scalar]) -> None:
+        dtype = dtype_of(type_)
+        match value:
+            case Int() if dtype in SIZES and dtype not in ("f32", "f64", "f16", "bf16"):
+                scalars.append(Scalar(param, self.text(convert(value, dtype).text), "enforced"))
+            case Bool() if value.plain:
+                scalars.append(Scalar(param, self.text(as_int(value).text), "enforced"))
+            case Float() if dtype in ("f32", "f64", "f16", "bf16"):
+                scalars.append(Scalar(param, None, "enforced"))
+            case _ if dtype in ("f32", "f64", "f16", "bf16"):
+                scalars.append(Scalar(param, None, "enforced"))
+            case _:
+                why = f" ({value.why})" if isinstance(value, Unknown) and value.why else ""
+                self.gaps.append(f"{self.seen.span}: argument {param} ({type_}) is not followed{why}")
+                if dtype is not None:
+                    scalars.append(Scalar(param, None, "assumed"))
+
+    def _extent(self, storage: Storage, dtype: str) -> str | None:
+        if storage.extent is not None and storage.dtype == dtype:
+            return storage.extent.text
+        if storage.bytes is not None:
+            quotient = arith("/", storage.bytes, const(SIZES[dtype]), PY)
+            return quotient.text if quotient is not None else None
+        if isinstance(storage.dims, Shape):
+            return numel_name(storage.dims)
+        if storage.how in ("fresh", "argument", "view"):
+            return product(storage.dims).text
+        return None
+
+    def _buffer(self, param: str, pointer: Pointer, several: bool, requires: list[Clause]) -> Buffer | None:
+        storage = self.seen.storages[pointer.storage]
+        dtype = storage.dtype or pointer.dtype
+        name = storage.host_name or param
+        if storage.gap:
+            self.gaps.append(storage.gap)
+        if dtype is None:
+            self.gaps.append(f"{self.seen.span}: the element type of {name} is not known")
+            return None
+        extent = self._extent(storage, dtype)
+        if extent is None:
+            self.gaps.append(f"{self.seen.span}: the size of {name} is not known")
+            return None
+        if storage.how != "cuda":
+            requires.append(
+                Clause(self.text(f"({extent} <= {self.cap})"), "derived", self.seen.span, "size cap")
+            )
+        else:
+            requires.append(
+                Clause(self.text(f"(0 <= {extent} <= {self.cap})"), "derived", self.seen.span, "size cap")
+            )
+        shape = (
+            tuple(d.text for d in storage.dims)
+            if not isinstance(storage.dims, Shape)
+            else tuple(self.dims(storage.dims.name))
+        )
+        whole = pointer.offset is not None and pointer.offset.value == 0
+        if pointer.offset is None:
+            self.gaps.append(f"{self.seen.span}: where {param} starts inside {name} is not followed")
+        elif not whole:
+            step = arith("/", pointer.offset, const(SIZES[dtype]), PY)
+            extent = f"({extent} - {step.text})" if step is not None else extent
+            shape = ()
+        root = self.run.root(pointer.storage)
+        base = self.seen.storages.get(root, storage)
+        separate = storage.how in ("fresh", "cuda")
+        content = storage.content
+        if storage.zero and dtype not in ("f32", "f64", "f16", "bf16"):
+            content = ("0", "0")
+        loops = self._written_in_loop(pointer.storage)
+        return Buffer(
+            param=param,
+            dtype=dtype,
+            extent=self.text(extent),
+            shape=tuple(self.text(t) for t in shape),
+            fresh=separate and not several,
+            storage="" if several else pointer.storage,
+            align=(base.align if base.caller or separate else 0) if whole else 0,
+            initialized=storage.initialized,
+            content=None if content is None or loops else (self.text(content[0]), self.text(content[1])),
+            content_origin="enforced" if storage.zero else storage.content_origin,
+            origin="enforced" if separate else "derived",
+        )
+
+    def _written_in_loop(self, key: str) -> bool:
+        """A launch of the same loop may have written it in an earlier iteration."""
+        mine = set(self.seen.loops)
+        if not mine:
+            return False
+        root = self.run.root(key)
+        for other in self.run.launches:
+            if mine & set(other.loops):
+                for value, (_, type_) in zip(other.args, other.params, strict=False):
+                    if (
+                        isinstance(value, Pointer)
+                        and not type_.startswith("const ")
+                        and self.run.root(value.storage) == root
+                    ):
+                        return True
+        return False
+
+    def _assumptions(self, param: str, pointer: Pointer, buffer: Buffer) -> list[Clause]:
+        storage, key, seen = self.seen.storages[pointer.storage], pointer.storage, self.seen
+        out: list[Clause] = []
+        if storage.how in ("argument", "view"):
+            name = storage.host_name or param
+
+            def missing(text: str, check: str, say: str) -> None:
+                fix = f'TORCH_CHECK({check}, "{name} must {say}");'
+                out.append(Clause(text, "assumed", seen.span, note=f"{name} is not checked", fix=fix))
+
+            if not storage.contiguous and ("contiguous", key) not in seen.checked:
+                missing(f"contiguous({param})", f"{name}.is_contiguous()", "be contiguous")
+            if (
+                ("dtype", key) not in seen.checked
+                and pointer.dtype is not None
+                and not self._dtype_checked(key)
+            ):
+                scalar = _TORCH_NAMES.get(buffer.dtype, "Float")
+                missing(
+                    f"dtype({param}, {buffer.dtype})",
+                    f"{name}.scalar_type() == at::k{scalar}",
+                    f"be {buffer.dtype}",
+                )
+            if ("cuda", key) not in seen.checked:
+                missing(f"same_device({param})", f"{name}.is_cuda()", "be a CUDA tensor")
+            if not self._nonempty(buffer.extent):
+                missing(f"nonempty({param})", f"{name}.numel() > 0", "not be empty")
+        elif not storage.initialized or not self._written_before(key):
+            return out
+        if storage.how in ("fresh", "cuda") and self._written_before(key):
+            writer = self._written_before(key)
+            out.append(
+                Clause(
+                    f"written({param})",
+                    "assumed",
+                    seen.span,
+                    note=f"by the launch of {writer} before this one",
+                )
+            )
+        return out
+
+    def _dtype_checked(self, key: str) -> bool:
+        """``data_ptr<T>()`` has looked at the dtype of the tensor or of what it is a view of."""
+        return any(("dtype", k) in self.seen.checked for k in (key, self.run.root(key))) or any(
+            ("dtype", t) in self.seen.checked for t in self.run.tensor_of_storage.get(key, ())
+        )
+
+    def _nonempty(self, extent: str) -> bool:
+        for fact in self.seen.path:
+            if fact.same is None:
+                text = self.text(fact.text)
+                if text in (f"{extent} > 0", f"{extent} != 0", f"{extent} >= 1"):
+                    return True
+        return False
+
+    def _written_before(self, key: str) -> str:
+        """The earlier launch that was handed this storage to write, if it started out uninitialised."""
+        if not self.run.born_uninitialised(key):
+            return ""
+        for other in self.run.launches[: self.seen.order]:
+            for value, (_, type_) in zip(other.args, other.params, strict=False):
+                if isinstance(value, Pointer) and value.storage == key and not type_.startswith("const "):
+                    return other.kernel
+        return ""
+
+    def _no_alias(self, pointers: list[tuple[str, Pointer]]) -> tuple[Clause, ...]:
+        """Objects that the caller allocated one by one do not overlap."""
+        out: list[Clause] = []
+        for index, (a, first) in enumerate(pointers):
+            for b, second in pointers[index + 1 :]:
+                roots = self.run.root(first.storage), self.run.root(second.storage)
+                if roots[0] == roots[1]:
+                    continue
+                both = [self.seen.storages.get(r) for r in roots]
+                if any(s is None for s in both):
+                    continue
+                if all(s is not None and (s.caller or s.how in ("fresh", "cuda")) for s in both):
+                    if any(self.seen.storages[p.storage].how in ("fresh", "cuda") for p in (first, second)):
+                        continue
+                    out.append(
+                        Clause(
+                            f"disjoint({a}, {b})",
+                            "derived",
+                            self.seen.span,
+                            "the caller allocates them one by one",
+                        )
+                    )
+        return tuple(out)
+
+    def _caps(self, used: set[str], requires: list[Clause]) -> None:
+        """Tensors whose dims are mentioned are within the cap even if the kernel does not get them."""
+        for name in self.run.shapes:
+            dims = self.dims(name)
+            if used & set(dims):
+                text = self.text(f"({' * '.join(dims) or '1'} <= {self.cap})")
+                requires.append(Clause(text, "derived", self.seen.span, "size cap"))
+        for dims_known in self.run.caller_dims:
+            text = product(dims_known).text
+            if used & _mentioned(text):
+                requires.append(
+                    Clause(self.text(f"({text} <= {self.cap})"), "derived", self.seen.span, "size cap")
+                )
+
+    def _info(self, name: str) -> SymbolInfo | None:
+        return self.made.get(name) or self.run.symbols.get(name)
+
+    def _symbols(self, used: set[str]) -> tuple[Symbol, ...]:
+        out: list[Symbol] = []
+        ordered = [n for n in (*self.run.symbols, *self.made) if n in used]
+        for name in dict.fromkeys(ordered):
+            info = self._info(name)
+            assert info is not None
+            kind = "dim" if info.kind == "dim" else "scalar"
+            out.append(Symbol(name, kind, info.meaning, info.low, info.high, info.value, info.origin))  # type: ignore[arg-type]
+            if info.gap:
+                self.gaps.append(info.gap)
+        missing = used - {s.name for s in out}
+        for name in sorted(missing):
+            self.gaps.append(f"{self.seen.span}: {name} is not followed")
+            out.append(Symbol(name, "scalar", "not followed"))
+        return tuple(out)
+
+    def _names(self, used: set[str]) -> dict[str, str]:
+        taken = set(used)
+        out: dict[str, str] = {}
+        for name in sorted(used):
+            info = self._info(name)
+            wanted = info.prefer if info else ""
+            if not wanted or wanted == name or wanted in FUNCTIONS or keyword.iskeyword(wanted):
+                continue
+            if wanted in taken:
+                continue
+            taken.add(wanted)
+            out[name] = wanted
+        return out
+
+
+_TORCH_NAMES = {"f32": "Float", "f64": "Double", "f16": "Half", "bf16": "BFloat16", "i32": "Int", "i64": "Long", "u8": "Byte",
+                "i8": "Char", "i16": "Short", "bool": "Bool"}  # fmt: skip
+
+
+class _Substitute(ast.NodeTransformer):
+    def __init__(self, replacements: dict[str, str]) -> None:
+        self.replacements = replacements
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        text = self.replacements.get(node.id)
+        return node if text is None else ast.parse(text, mode="eval").body
+
+
+class _Simplify(ast.NodeTransformer):
+    """``x * 1``, ``1 * x`` and ``x // 1`` of what substitution left; nothing else."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        left, right = node.left, node.right
+        if isinstance(node.op, ast.Mult):
+            if isinstance(left, ast.Constant) and left.value == 1:
+                return right
+            if isinstance(right, ast.Constant) and right.value == 1:
+                return left
+        if isinstance(node.op, ast.FloorDiv) and isinstance(right, ast.Constant) and right.value == 1:
+            return left
+        return node
+
+
+def rename(contract: Contract, names: dict[str, str]) -> Contract:
+    """The same contract with other symbol names."""
+    if not names:
+        return contract
+
+    def new(text: str) -> str:
+        return ast.unparse(_Substitute(names).visit(ast.parse(text, mode="eval").body))
+
+    def clause(c: Clause) -> Clause:
+        return replace(c, text=new(c.text))
+
+    launch = contract.launch
+    return replace(
+        contract,
+        launch=replace(
+            launch,
+            grid=(new(launch.grid[0]), new(launch.grid[1]), new(launch.grid[2])),
+            block=(new(launch.block[0]), new(launch.block[1]), new(launch.block[2])),
+            shared_bytes=new(launch.shared_bytes),
+        ),
+        symbols=tuple(replace(s, name=names.get(s.name, s.name)) for s in contract.symbols),
+        buffers=tuple(
+            replace(
+                b,
+                extent=new(b.extent),
+                shape=tuple(new(t) for t in b.shape),
+                content=(new(b.content[0]), new(b.content[1])) if b.content else None,
+            )
+            for b in contract.buffers
+        ),
+        scalars=tuple(replace(s, value=None if s.value is None else new(s.value)) for s in contract.scalars),
+        requires=tuple(clause(c) for c in contract.requires),
+    )
+
+
+def _mentioned(*texts: str) -> set[str]:
+    out: set[str] = set()
+    for text in texts:
+        out |= {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
+    return out - set(FUNCTIONS)
+
+
+def _relevant(clauses: list[Clause], used: set[str]) -> list[Clause]:
+    """Clauses that share symbols, directly or through others, with what the launch uses. A clause without symbols stays."""
+    reached = set(used)
+    pending = [(c, _mentioned(c.text)) for c in clauses]
+    kept: set[int] = set()
+    changed = True
+    while changed:
+        changed = False
+        for index, (_, names) in enumerate(pending):
+            if index not in kept and (not names or names & reached):
+                kept.add(index)
+                if not names <= reached:
+                    reached |= names
+                    changed = True
+    return [c for i, (c, _) in enumerate(pending) if i in kept and c.text != "True"]
+
+
+def _without_duplicates(clauses: list[Clause]) -> list[Clause]:
+    seen: set[str] = set()
+    out: list[Clause] = []
+    for clause in clauses:
+        if clause.text not in seen:
+            seen.add(clause.text)
+            out.append(clause)
+    return out

@@ -1,0 +1,314 @@
+"""Which host functions start the lifting, and what they are given.
+
+A program starts at ``main``; an extension starts at each function that reaches a launch and that no other such function
+calls, or that a binding exports. Arguments of which nothing is known are free: tensors with free shapes, ints of any
+value, optionals that are there or not.
+
+Example: ``torch::Tensor gelu(torch::Tensor x)`` is executed on a free tensor ``x``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from specs.contract import Contract, to_json
+from specs.location import Span
+from verifier.contracts.emit import contract_of
+from verifier.contracts.lift import Host
+from verifier.contracts.run import Exploration, Run, Storage, explore
+from verifier.contracts.values import (
+    Bool,
+    Float,
+    Int,
+    Optional,
+    Pointer,
+    Unknown,
+    Value,
+    const,
+    dtype_of,
+    element_of,
+    limits,
+)
+from verifier.frontend.host import HostCode, Node
+
+
+@dataclass(slots=True)
+class Lifted:
+    """``sites``: places of launches that were reached on some path."""
+
+    contracts: list[Contract] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    sites: set[Span] = field(default_factory=set)
+
+
+def launch_sites(code: HostCode) -> dict[str, list[Span]]:
+    """Kernel name -> places of the launches that stand in the host code (in functions that were instantiated)."""
+    out: dict[str, list[Span]] = {}
+
+    def walk(node: Any) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item)
+        elif isinstance(node, dict):
+            if node.get("k") == "launch":
+                place = code.span(node["s"])
+                if place not in out.setdefault(node["kernel"], []):
+                    out[node["kernel"]].append(place)
+            for key, value in node.items():
+                if key != "s":
+                    walk(value)
+
+    for function in code.functions.values():
+        walk(function["body"])
+    return out
+
+
+def call_graph(code: HostCode) -> tuple[dict[str, set[str]], set[str]]:
+    """(callees of each function, functions that hold a launch themselves)."""
+    callees: dict[str, set[str]] = {}
+    launching: set[str] = set()
+
+    def walk(node: Any, owner: str) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item, owner)
+        elif isinstance(node, dict):
+            if node.get("k") == "launch":
+                launching.add(owner)
+            if "fn" in node:
+                callees[owner].add(node["fn"])
+            for key, value in node.items():
+                if key != "s":
+                    walk(value, owner)
+
+    for usr, function in code.functions.items():
+        callees[usr] = set()
+        walk(function["body"], usr)
+    return callees, launching
+
+
+def reaching(callees: dict[str, set[str]], launching: set[str]) -> set[str]:
+    """Functions from which a launch can be reached."""
+    found = set(launching)
+    changed = True
+    while changed:
+        changed = False
+        for usr, targets in callees.items():
+            if usr not in found and targets & found:
+                found.add(usr)
+                changed = True
+    return found
+
+
+def exported(code: HostCode) -> set[str]:
+    """Functions that a PYBIND11_MODULE or TORCH_LIBRARY names."""
+    out: set[str] = set()
+
+    def walk(node: Any) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item)
+        elif isinstance(node, dict):
+            if node.get("k") == "function" and node.get("fn"):
+                out.add(node["fn"])
+            for key, value in node.items():
+                if key != "s":
+                    walk(value)
+
+    for function in code.functions.values():
+        if function["name"].startswith(("vk_bindings", "vk_library_", "vk_fragment_", "vk_impl_")):
+            walk(function["body"])
+    return out
+
+
+def entry_points(code: HostCode) -> list[str]:
+    """USRs of the functions to start at, in source order."""
+    callees, launching = call_graph(code)
+    reach = reaching(callees, launching)
+    roots = [u for u in code.roots if u in reach and not code.functions[u]["name"].startswith("vk_")]
+    bound = exported(code)
+    main = next((u for u in roots if code.functions[u]["name"] == "main"), None)
+    called = {
+        t for u in reach for t in callees[u] if t != u and not code.functions[u]["name"].startswith("vk_")
+    }
+    if main is not None:
+        below = _closure(callees, main)
+        return [main, *(u for u in roots if u not in below and u not in called)]
+    return [u for u in roots if u not in called or u in bound]
+
+
+def _closure(callees: dict[str, set[str]], start: str) -> set[str]:
+    found, todo = {start}, [start]
+    while todo:
+        for target in callees.get(todo.pop(), ()):
+            if target not in found:
+                found.add(target)
+                todo.append(target)
+    return found
+
+
+# --- arguments ------------------------------------------------------------------------------------------------------
+
+
+def free_argument(run: Run, param: Node, main: bool = False) -> Value:
+    """An argument of which only the C type is known."""
+    type_, name = param["type"], param["name"] or "arg"
+    dtype = dtype_of(type_)
+    if dtype in ("f32", "f64", "f16", "bf16"):
+        return Float(type=dtype)
+    if dtype == "bool":
+        value = run.fresh(name, "scalar", "i32", meaning=f"argument {name}", lo=0, hi=1, low=0)
+        run.symbols[value.text].high = 1
+        return Bool(f"({value.text} == 1)")
+    if dtype is not None:
+        lo, hi = limits(dtype)
+        if main and name == "argc":
+            lo = 1
+        value = run.fresh(name, "scalar", dtype, meaning=f"argument {name}", lo=lo, hi=hi)
+        info = run.symbols[value.text]
+        info.low, info.high = lo, hi
+        return value
+    if type_ == "at::Tensor":
+        return run.free_tensor(name)
+    if type_ in ("std::optional<at::Tensor>", "std::optional<const at::Tensor>"):
+        tensor = run.free_tensor(name)
+        return Optional(tensor.key, tensor)
+    if type_.startswith("std::optional"):
+        inner = type_[type_.index("<") + 1 : type_.rindex(">")]
+        return Optional(run.unique(name), free_argument(run, {"type": inner, "name": name}))
+    found = element_of(type_)
+    if found is not None and not main:
+        return raw_pointer(run, name, found)
+    return Unknown(f"argument {name} of type {type_}")
+
+
+def raw_pointer(run: Run, name: str, element: tuple[str, int]) -> Pointer:
+    """A pointer that the caller passes: how much it points to is not known here."""
+    from verifier.contracts.values import SIZES
+
+    key = run.unique(name)
+    dtype, lanes = element
+    run.storages[key] = Storage(dtype, None, (), how="raw", host_name=name)
+    return Pointer(key, const(0, "py"), dtype, lanes, SIZES[dtype] * lanes)
+
+
+# --- lifting --------------------------------------------------------------------------------------------------------
+
+
+def lift_entry(code: HostCode, usr: str, cap: int) -> Lifted:
+    """All contracts of the launches that one entry reaches with free arguments."""
+    function = code.functions[usr]
+    main = function["name"] == "main"
+    if main:
+        return _lift_main(code, usr, cap)
+
+    def execute(run: Run) -> None:
+        host = Host(run, code)
+        host.launcher = function["name"]
+        host.call(usr, [free_argument(run, p) for p in function["params"]])
+
+    return collect(explore(execute), cap, function["name"])
+
+
+def _lift_main(code: HostCode, usr: str, cap: int) -> Lifted:
+    """Twice: first with the program's constants as they are, to see which of them make sizes; then with those as symbols."""
+    function = code.functions[usr]
+
+    def execute(run: Run, constants: dict[str, int]) -> None:
+        symbols: dict[str, Int] = {}
+        for identity, value in constants.items():
+            name = identity.split("@")[0]
+            type_ = types.get(identity, "i32")
+            lo, hi = limits(type_)
+            made = run.fresh(
+                name, "dim", type_, meaning=f"constant {name} of the program", lo=0, hi=hi, low=1
+            )
+            info = run.symbols[made.text]
+            info.value, info.high, info.origin, info.prefer = value, hi, "derived", name
+            symbols[identity] = made
+        host = Host(run, code, symbols)
+        host.launcher = function["name"]
+        host.initialise_globals()
+        host.call(usr, [free_argument(run, p, main=True) for p in function["params"]])
+
+    types = _variable_types(code)
+    first = explore(lambda run: execute(run, {}))
+    sizes: dict[str, int] = {}
+    for run in first.runs:
+        for storage in run.storages.values():
+            if storage.how == "cuda" and storage.bytes is not None:
+                for identity in storage.bytes.taint:
+                    value = _constant_value(code, identity)
+                    if value is not None and value >= 1:
+                        sizes[identity] = value
+    if not sizes:
+        return collect(first, cap, "main")
+    return collect(explore(lambda run: execute(run, sizes)), cap, "main")
+
+
+def _variables(code: HostCode) -> list[Node]:
+    out: list[Node] = list(code.globals)
+
+    def walk(node: Any) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item)
+        elif isinstance(node, dict):
+            if node.get("k") == "decl":
+                out.extend(node["vars"])
+            for key, value in node.items():
+                if key != "s":
+                    walk(value)
+
+    for function in code.functions.values():
+        walk(function["body"])
+    return out
+
+
+def _variable_types(code: HostCode) -> dict[str, str]:
+    return {v["id"]: dtype_of(v["type"]) or "i32" for v in _variables(code)}
+
+
+def _constant_value(code: HostCode, identity: str) -> int | None:
+    """The value of a variable whose initialiser is a constant expression on its own."""
+    from verifier.contracts.run import Dead, Refused
+
+    variable = next((v for v in _variables(code) if v["id"] == identity), None)
+    if variable is None or variable.get("init") is None:
+        return None
+    host = Host(Run(), code)
+    try:
+        value = host.coerce(host.eval(variable["init"]), variable["type"])
+    except (Dead, Refused):
+        return None
+    return value.value if isinstance(value, Int) else None
+
+
+def collect(found: Exploration, cap: int, entry: str) -> Lifted:
+    """Contracts of all paths, equal ones once."""
+    out = Lifted(problems=list(dict.fromkeys(f"{entry}: {p}" for p in found.problems)))
+    extra = out.problems if not found.complete else []
+    seen: dict[str, int] = {}
+    for run in found.runs:
+        for launch in run.launches:
+            out.sites.add(launch.span)
+            contract = contract_of(run, launch, cap, extra)
+            key = _digest(contract)
+            if key not in seen:
+                seen[key] = len(out.contracts)
+                out.contracts.append(contract)
+    return out
+
+
+def _digest(contract: Contract) -> str:
+    """What tells two contracts apart: everything but order, notes and fixes."""
+    data = to_json(replace(contract, launch=replace(contract.launch, order=0)))
+    for group in ("requires", "assumptions", "no_alias"):
+        data[group] = sorted((c["text"], c["origin"]) for c in data[group])
+    return json.dumps(data, sort_keys=True)
+
+
+Arguments = Callable[[Run], Sequence[Value]]

@@ -1,0 +1,369 @@
+"""Loops of host code: unrolled where the trip count is known, one representative iteration where it is not.
+
+In the representative iteration the loop variable is a symbol with its range; every other variable that the loop assigns
+is unknown. After the loop all of them are unknown, and checks made inside count only inside.
+
+Example: ``for (int b = 0; b < batch; ++b) kernel<<<…>>>(x + b * n, …)`` records one launch with ``0 <= b < batch``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from verifier.contracts.run import Dead, Fact, NotSimple, Refused
+from verifier.contracts.values import (
+    TRUE,
+    Address,
+    Bool,
+    Float,
+    Int,
+    Items,
+    Unknown,
+    Value,
+    compare,
+    const,
+    limits,
+)
+from verifier.frontend.host import Node
+
+if TYPE_CHECKING:
+    from verifier.contracts.lift import Host
+
+_UNROLL, _FORK_UNROLL, _LAUNCH_UNROLL = 64, 8, 8
+
+
+def execute_loop(host: Host, node: Node) -> None:
+    """for, while, do."""
+    from verifier.contracts.lift import Break
+
+    if node["k"] == "for" and node["init"] is not None:
+        host.exec(node["init"])
+    try:
+        if node["k"] == "do":
+            _iteration(host, node)
+        rounds = 0
+        launches = _contains(node["body"], ("launch",)) or _calls(node["body"])
+        while True:
+            condition = host.condition(node["c"]) if node.get("c") else TRUE
+            known = host.run.evaluate(condition)
+            if known is False:
+                return
+            if (
+                known is True
+                and rounds < (_LAUNCH_UNROLL if launches else _UNROLL)
+                and not (launches and rounds == 0 and _long(host, node))
+            ):
+                _iteration(host, node)
+                rounds += 1
+                continue
+            if known is None and rounds < _FORK_UNROLL and _sizes_loop(node) and condition.plain:
+                if not host.run.decide(condition, host.span(node)):
+                    return
+                _iteration(host, node)
+                rounds += 1
+                continue
+            _representative(host, node)
+            return
+    except Break:
+        return
+
+
+def _long(host: Host, node: Node) -> bool:
+    """Whether a counted loop certainly runs more often than it would be unrolled."""
+    counter, step = _counter(node) if node["k"] == "for" else (None, 0)
+    first = host.cells.get(counter) if counter else None
+    if counter is None or not isinstance(first, Int) or first.value is None:
+        return False
+    host.cells[counter] = const(first.value + step * _LAUNCH_UNROLL, first.type)
+    try:
+        return host.run.evaluate(host.condition(node["c"])) is True
+    finally:
+        host.cells[counter] = first
+
+
+def _iteration(host: Host, node: Node) -> None:
+    from verifier.contracts.lift import Continue
+
+    host.run.step()
+    try:
+        host.exec(node["body"])
+    except Continue:
+        pass
+    if node["k"] == "for" and node["step"] is not None:
+        host.eval(node["step"])
+
+
+def _representative(host: Host, node: Node) -> None:
+    from verifier.contracts.lift import Break, Continue, Return
+
+    run = host.run
+    if run.speculative:
+        raise NotSimple
+    parts = [node["body"], node.get("step"), node.get("c")]
+    assigned = assigned_variables(host, [p for p in parts if p])
+    counter, step = _counter(node) if node["k"] == "for" else (None, 0)
+    if counter is not None and counter in assigned_variables(host, [node["body"]]):
+        counter = None
+    mark = len(run.path)
+    saved = (
+        dict(run.known),
+        set(run.checked),
+        set(run.denied),
+        dict(run.dtypes),
+        {k: v.rank for k, v in run.shapes.items()},
+    )
+    first = host.cells.get(counter) if counter else None
+    why = f"{host.span(node)}: a variable that a loop changes"
+    havoc_cells(host, assigned, why)
+    if counter is not None and isinstance(first, Int):
+        _range(host, node, counter, step, first)
+    leaves = _contains(node["body"], ("return", "throw"))
+    enter = True
+    if leaves:
+        enter = run.decide(run.unknown_condition(f"{host.span(node)}: the loop is entered"))
+    if enter:
+        if node.get("c"):
+            condition = host.condition(node["c"])
+            if run.evaluate(condition) is False:
+                raise Dead
+            if run.evaluate(condition) is None:
+                run.assume(condition, host.span(node))
+        run.loop_count += 1
+        run.loops.append(run.loop_count)
+        try:
+            host.exec(node["body"])
+        except (Continue, Break):
+            pass
+        except Return:
+            raise
+        finally:
+            run.loops.pop()
+    del run.path[mark:]
+    run.known, run.checked, run.denied, run.dtypes = saved[0], saved[1], saved[2], saved[3]
+    for key, shape in run.shapes.items():
+        shape.rank = saved[4].get(key, shape.rank if key not in saved[4] else None)
+    havoc_cells(host, assigned, why)
+
+
+def _range(host: Host, node: Node, counter: str, step: int, first: Int) -> None:
+    """The loop variable as a symbol, with what its initial value and step say."""
+    run, name = host.run, counter.split("@")[0]
+    lo, hi = limits(first.type)
+    value = run.fresh(
+        name, "scalar", first.type, meaning=f"{host.span(node)}: loop variable {name}", lo=lo, hi=hi
+    )
+    info = run.symbols[value.text]
+    info.low, info.high = lo, hi
+    host.cells[counter] = value
+    direction = "<=" if step > 0 else ">="
+    known = compare(direction, first, value)
+    if known.value is None:
+        run.path.append(Fact(known.text, "enforced", host.span(node), "range of a loop variable"))
+    if abs(step) != 1:
+        run.path.append(
+            Fact(
+                f"(({value.text} - {first.text}) % {abs(step)} == 0)",
+                "enforced",
+                host.span(node),
+                "step of a loop variable",
+            )
+        )
+
+
+def havoc_cells(host: Host, cells: set[str], why: str) -> None:
+    for cell in cells:
+        place = host.references.get(cell, Address(cell))
+        value = host.cells.get(place.cell)
+        if value is None:
+            continue
+        host.cells[place.cell] = _havoced(host, value, why, cell.split("@")[0])
+
+
+def _havoced(host: Host, value: Value, why: str, name: str) -> Value:
+    match value:
+        case Int(type=type_) if type_ != "py":
+            return host._free_int(type_, why, name)
+        case Float(type=type_):
+            return Float(type=type_)
+        case Bool():
+            return host.run.unknown_condition(why)
+        case Items(items=items):
+            return Items(
+                tuple(
+                    _havoced(host, i, why, name) if isinstance(i, Int | Float) else Unknown(why)
+                    for i in items
+                )
+            )
+        case _:
+            return Unknown(why)
+
+
+def execute_range(host: Host, node: Node) -> None:
+    """``for (auto v : items)``: over a known list by unrolling, else once with an unknown element."""
+    from verifier.contracts.lift import Break, Continue
+
+    value: Value = host.eval(node["a"]) if node.get("a") else Unknown("a range")
+    if isinstance(value, Address):
+        value = host.load(value)
+    variable: dict[str, Any] | None = node.get("var")
+    if variable is None:
+        raise Refused(f"{host.span(node)}: a range loop is not followed")
+    if isinstance(value, Items) and len(value.items) <= _LAUNCH_UNROLL:
+        for item in value.items:
+            host.cells[variable["id"]] = host.coerce(item, variable["type"])
+            try:
+                host.exec(node["body"])
+            except Continue:
+                continue
+            except Break:
+                break
+        return
+    host.cells[variable["id"]] = Unknown(f"{host.span(node)}: an element of a range")
+    _representative(host, {"k": "while", "body": node["body"], "c": None, "s": node.get("s")})
+
+
+# --- what a loop changes --------------------------------------------------------------------------------------------
+
+
+def _counter(node: Node) -> tuple[str | None, int]:
+    """(cell, step) of a ``for`` whose step adds a constant to one variable."""
+    step = node["step"]
+    if step is None:
+        return None, 0
+    if step["k"] == "un" and step["op"] in ("++", "--", "p++", "p--") and step["a"]["k"] == "var":
+        return step["a"]["id"], 1 if "++" in step["op"] else -1
+    if step["k"] == "bin" and step["op"] in ("+=", "-=") and step["a"]["k"] == "var":
+        amount = _literal(step["b"])
+        if amount:
+            return step["a"]["id"], amount if step["op"] == "+=" else -amount
+    return None, 0
+
+
+def _literal(node: Node) -> int | None:
+    while node["k"] == "cast":
+        node = node["a"]
+    value = node.get("v") if node["k"] in ("int", "var") else None
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def assigned_variables(host: Host, nodes: list[Node]) -> set[str]:
+    """Cells that the code may assign: assignments, ++, addresses taken, reference arguments, lambdas that are called."""
+    found: set[str] = set()
+    seen: set[str] = set()
+
+    def root(node: Node | None) -> None:
+        while node is not None and node["k"] in ("member", "index", "cast", "un"):
+            node = node.get("base") or node.get("a")
+        if node is not None and node["k"] == "var":
+            found.add(node["id"])
+            if node["id"] in host.references:
+                found.add(host.references[node["id"]].cell)
+
+    def walk(node: Any) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item)
+            return
+        if not isinstance(node, dict):
+            return
+        match node.get("k"):
+            case "bin" if node["op"].endswith("=") and node["op"] not in ("<=", ">=", "==", "!="):
+                root(node["a"])
+            case "un" if node["op"] in ("++", "--", "p++", "p--", "&"):
+                root(node["a"])
+            case "operator" if node["name"].split("operator")[-1] in (
+                "=",
+                "+=",
+                "-=",
+                "*=",
+                "/=",
+                "<<",
+                ">>",
+            ):
+                root(node["args"][0])
+            case "method" if node["base"] is not None and not node["name"].startswith("at::Tensor"):
+                if node["name"].split("::")[-1] in (
+                    "push_back",
+                    "emplace_back",
+                    "pop_back",
+                    "clear",
+                    "resize",
+                    "insert",
+                    "erase",
+                ):
+                    root(node["base"])
+            case "call" | "method" | "construct" | "operator":
+                if "fn" in node:
+                    function = host.code.functions.get(node["fn"])
+                    for index, argument in enumerate(node["args"]):
+                        if (
+                            function is None
+                            or index >= len(function["params"])
+                            or function["params"][index]["ref"]
+                        ):
+                            root(argument)
+                    if node["fn"] not in seen and function is not None:
+                        seen.add(node["fn"])
+                        walk(function["body"])
+                elif node.get("k") == "call" and node.get("name", "").split("::")[-1] in ("swap",):
+                    for argument in node["args"]:
+                        root(argument)
+                elif node.get("name") == "" or str(node.get("name", "")).endswith("operator()"):
+                    _walk_lambdas(host, walk)
+        for key, value in node.items():
+            if key != "s":
+                walk(value)
+
+    for item in nodes:
+        walk(item)
+    return found
+
+
+def _walk_lambdas(host: Host, walk: Any) -> None:
+    """A call through a variable: any lambda that is around may run."""
+    from verifier.contracts.values import Function
+
+    for value in list(host.cells.values()):
+        if isinstance(value, Function) and value.node is not None and value.node.get("body") is not None:
+            node, value_body = value.node, value.node["body"]
+            if not node.get("walked"):
+                node["walked"] = True
+                walk(value_body)
+                node["walked"] = False
+
+
+def _contains(node: Any, kinds: tuple[str, ...]) -> bool:
+    if isinstance(node, list):
+        return any(_contains(n, kinds) for n in node)
+    if isinstance(node, dict):
+        return node.get("k") in kinds or any(_contains(v, kinds) for k, v in node.items() if k != "s")
+    return False
+
+
+def _calls(node: Any) -> bool:
+    """Whether user functions are called (they may launch)."""
+    if isinstance(node, list):
+        return any(_calls(n) for n in node)
+    if isinstance(node, dict):
+        if node.get("k") in ("call", "operator") and ("fn" in node or node.get("name") == ""):
+            return True
+        return any(_calls(v) for k, v in node.items() if k != "s")
+    return False
+
+
+def _sizes_loop(node: Node) -> bool:
+    """Small loops over a tensor's dims, such as ``outer *= x.size(i)``."""
+
+    def walk(part: Any) -> bool:
+        if isinstance(part, list):
+            return any(walk(p) for p in part)
+        if isinstance(part, dict):
+            if part.get("k") == "method" and part["name"] in (
+                "at::Tensor::size",
+                "c10::ArrayRef::operator[]",
+            ):
+                return True
+            return any(walk(v) for k, v in part.items() if k != "s")
+        return False
+
+    return walk(node["body"]) and not _contains(node["body"], ("launch",))

@@ -1,0 +1,435 @@
+"""One path through a launcher: decisions, symbols, facts, memory, and the launches seen. Shared by C++ and Python.
+
+Host code is executed symbolically by re-execution: a run follows one path and asks :meth:`Run.decide` at each branch
+that the symbols leave open; the driver (``explore``) runs again with the other answer until all paths are done.
+
+Invariant: ``path`` holds only what the host code has really established at that point; what is learned later never
+reaches an earlier launch (a launch copies the path and the facts).
+
+Example::
+
+    for run in explore(lambda run: execute(run, launcher)):
+        run.launches
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from specs.contract import Origin
+from specs.location import NOWHERE, Span
+from verifier.contracts.values import DIM_MAX, Bool, Dim3, Int, Shape, Tensor, lnot, symbol
+
+MAX_PATHS = 48
+MAX_STEPS = 60_000
+
+
+class Dead(Exception):
+    """This path ends here (throw, exit, a check that cannot hold)."""
+
+
+class Refused(Exception):
+    """The code cannot be followed from here; the message is a gap for everything that comes after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing established on the path. ``text``: a clause; or ``same``: two shapes that are equal."""
+
+    text: str
+    origin: Origin
+    span: Span = NOWHERE
+    note: str = ""
+    same: tuple[Shape | tuple[Int, ...], Shape | tuple[Int, ...]] | None = None
+
+
+@dataclass(slots=True)
+class SymbolInfo:
+    """``prefer``: the name of the first variable that holds just this symbol. ``gap``: why its value is not followed."""
+
+    kind: str
+    meaning: str = ""
+    low: int | None = None
+    high: int | None = None
+    value: int | None = None
+    origin: Origin = "derived"
+    prefer: str = ""
+    gap: str = ""
+
+
+@dataclass(slots=True)
+class Storage:
+    """A piece of memory. ``extent``: elements of ``dtype``; None for not known.
+
+    ``how``: argument (a tensor of the caller), fresh, cuda (cudaMalloc), view (of something not followed), host, null.
+    """
+
+    dtype: str | None
+    extent: Int | None
+    dims: tuple[Int, ...] | Shape = ()
+    how: str = "argument"
+    initialized: bool = True
+    zero: bool = False
+    align: int = 0
+    content: tuple[str, str] | None = None
+    content_origin: Origin = "assumed"
+    bytes: Int | None = None
+    host_name: str = ""
+    caller: bool = False
+    """Allocated by the caller as an object of its own (a problem's input, a parameter): overlaps nothing else."""
+    gap: str = ""
+    from_view_of: str = ""
+    """The storage it may be the same as (``contiguous()`` may return self)."""
+    contiguous: bool = False
+
+
+@dataclass(slots=True)
+class FreeShape:
+    """What is known of a shape without dims: which dims were asked for, and the rank if a check told it."""
+
+    positive: set[int] = field(default_factory=set)
+    negative: set[int] = field(default_factory=set)
+    rank: int | None = None
+    numel_used: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A launch as it was reached on this path."""
+
+    kernel: str
+    targs: tuple[str, ...] | None
+    grid: Dim3
+    block: Dim3
+    shared: Int
+    stream: str
+    args: tuple[Any, ...]
+    params: tuple[tuple[str, str], ...]
+    span: Span
+    launcher: str
+    order: int
+    path: tuple[Fact, ...]
+    checked: frozenset[tuple[str, str]]
+    ranks: dict[str, int | None]
+    storages: dict[str, Storage]
+    loops: tuple[int, ...]
+    gaps: tuple[str, ...]
+
+
+class Run:
+    """State of one path. ``script``: answers given so far; ``asked``: those used."""
+
+    def __init__(self, script: tuple[bool, ...] = ()) -> None:
+        self.script = script
+        self.asked: list[tuple[bool, bool]] = []
+        self.path: list[Fact] = []
+        self.known: dict[str, bool] = {}
+        self.symbols: dict[str, SymbolInfo] = {}
+        self.shapes: dict[str, FreeShape] = {}
+        self.storages: dict[str, Storage] = {}
+        self.checked: set[tuple[str, str]] = set()
+        self.denied: set[tuple[str, str]] = set()
+        self.dtypes: dict[str, str] = {}
+        self.launches: list[Seen] = []
+        self.gaps: list[str] = []
+        self.loops: list[int] = []
+        self.loop_count = 0
+        self.steps = 0
+        self.speculative = 0
+        self.names: dict[str, int] = {}
+        self.written: set[str] = set()
+        self.numel_prefer: dict[str, str] = {}
+        self.tensor_of_storage: dict[str, set[str]] = {}
+        self.caller_dims: list[tuple[Int, ...]] = []
+        """Dims of the caller's tensors, where known: each is within the size cap."""
+        self.uninitialised: set[str] = set()
+
+    # --- budget ------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise Refused("the host code takes too many steps to follow")
+
+    # --- names and symbols -------------------------------------------------------------------------------------------
+
+    def unique(self, base: str) -> str:
+        """A name not used before on this path."""
+        base = "".join(c if c.isalnum() or c == "_" else "_" for c in base) or "v"
+        if base[0].isdigit():
+            base = f"v{base}"
+        count = self.names.get(base, 0)
+        self.names[base] = count + 1
+        name = base if not count else f"{base}_{count + 1}"
+        if name in self.symbols:
+            return self.unique(name)
+        return name
+
+    def fresh(
+        self,
+        base: str,
+        kind: str,
+        type_: str,
+        *,
+        meaning: str = "",
+        lo: int | None = None,
+        hi: int | None = None,
+        low: int | None = None,
+        gap: str = "",
+    ) -> Int:
+        """A new symbol; ``lo``/``hi`` bound the term, ``low`` the general domain."""
+        name = self.unique(base)
+        self.symbols[name] = SymbolInfo(kind, meaning, low=low, gap=gap)
+        return symbol(name, lo, hi, type_)
+
+    def dim(self, shape: Shape, index: int) -> Int:
+        """``size(index)`` of a free shape."""
+        free = self.shapes[shape.name]
+        if free.rank is not None and index < 0:
+            index += free.rank
+        if free.rank is not None and not 0 <= index < free.rank:
+            raise Dead
+        (free.positive if index >= 0 else free.negative).add(index)
+        name = dim_name(shape, index)
+        if name not in self.symbols:
+            self.symbols[name] = SymbolInfo("dim", f"{shape.name}.size({index})", low=1)
+            self.names.setdefault(name, 1)
+        return symbol(name, 0, DIM_MAX)
+
+    def numel(self, shape: Shape) -> Int:
+        """``numel()`` of a free shape: a placeholder, resolved when the contract is made."""
+        self.shapes[shape.name].numel_used = True
+        return symbol(numel_name(shape), 0, DIM_MAX)
+
+    def free_tensor(self, name: str, dtype: str | None = None) -> Tensor:
+        """A tensor of the caller of which nothing is known."""
+        key = self.unique(name)
+        self.shapes[key] = FreeShape()
+        self.names.setdefault(f"{key}_numel", 1)
+        self.storages[key] = Storage(dtype, None, Shape(key), host_name=name)
+        return Tensor(key, Shape(key), dtype, key, "free", host_name=name)
+
+    # --- branches and facts ------------------------------------------------------------------------------------------
+
+    def decide(self, condition: Bool, span: Span = NOWHERE) -> bool:
+        """Which way the path goes; what is thereby known is put on the path."""
+        known = self.evaluate(condition)
+        if known is not None:
+            return known
+        if condition.op == "not":
+            return not self.decide(condition.parts[0], span)
+        if condition.op in ("and", "or"):
+            stop = condition.op == "or"
+            for part in condition.parts:
+                if self.decide(part, span) == stop:
+                    return stop
+            return not stop
+        if self.speculative:
+            raise NotSimple
+        index = len(self.asked)
+        answer = self.script[index] if index < len(self.script) else True
+        self.asked.append((answer, True))
+        self._learn(condition, answer, span)
+        return answer
+
+    def evaluate(self, condition: Bool) -> bool | None:
+        """What the path already says about a condition."""
+        match condition.op:
+            case "not":
+                inner = self.evaluate(condition.parts[0])
+                return None if inner is None else not inner
+            case "and" | "or":
+                values = [self.evaluate(p) for p in condition.parts]
+                stop = condition.op == "or"
+                if stop in values:
+                    return stop
+                return None if None in values else not stop
+        if condition.value is not None:
+            return condition.value
+        if condition.fact is not None:
+            return self._fact(condition.fact)
+        if condition.text in self.known:
+            return self.known[condition.text]
+        return None
+
+    def assume(self, condition: Bool, span: Span = NOWHERE) -> None:
+        """A check that stops the program where the condition does not hold."""
+        known = self.evaluate(condition)
+        if known is False:
+            raise Dead
+        if known is True:
+            return
+        if self.speculative:
+            raise NotSimple
+        if condition.op == "and":
+            for part in condition.parts:
+                self.assume(part, span)
+        elif condition.op == "or":
+            if not self.decide(condition, span):
+                raise Dead
+        elif condition.op == "not":
+            self._learn(condition.parts[0], False, span)
+        else:
+            self._learn(condition, True, span)
+
+    def _learn(self, condition: Bool, answer: bool, span: Span) -> None:
+        if condition.op == "not":
+            self._learn(condition.parts[0], not answer, span)
+            return
+        if condition.fact is None:
+            text = condition.text if answer else lnot(condition).text
+            self.known[condition.text] = answer
+            self.known[lnot(condition).text] = not answer
+            self.path.append(Fact(text, "enforced", span))
+            return
+        kind, subject, argument = condition.fact
+        key = (kind, f"{subject}")
+        match kind:
+            case "rank":
+                if answer:
+                    self.shapes[subject].rank = argument
+                else:
+                    self.denied.add((f"rank {argument}", subject))
+            case "same":
+                if answer:
+                    self.path.append(Fact("", "enforced", span, same=(subject, argument)))
+                self.known[f"same {subject} {argument}"] = answer
+            case "dtype":
+                if answer:
+                    self.dtypes[subject] = argument
+                    self.checked.add(("dtype", subject))
+                else:
+                    self.denied.add((f"dtype {argument}", subject))
+            case _:
+                (self.checked if answer else self.denied).add(key)
+
+    def _fact(self, fact: tuple[str, Any, Any]) -> bool | None:
+        kind, subject, argument = fact
+        match kind:
+            case "rank":
+                rank = self.shapes[subject].rank
+                if rank is not None:
+                    return bool(rank == argument)
+                return False if (f"rank {argument}", subject) in self.denied else None
+            case "same":
+                return self.known.get(f"same {subject} {argument}")
+            case "dtype":
+                if subject in self.dtypes:
+                    return bool(self.dtypes[subject] == argument)
+                return False if (f"dtype {argument}", subject) in self.denied else None
+            case _:
+                if (kind, f"{subject}") in self.checked:
+                    return True
+                return False if (kind, f"{subject}") in self.denied else None
+
+    def unknown_condition(self, why: str) -> Bool:
+        """A condition that is not followed: a fresh 0/1 symbol, so both sides are kept and stay consistent."""
+        value = self.fresh("cond", "scalar", "i32", meaning=why, lo=0, hi=1, low=0)
+        self.symbols[value.text].high = 1
+        return Bool(f"({value.text} == 1)")
+
+    def add_storage(self, key: str, storage: Storage) -> None:
+        self.storages[key] = storage
+        if not storage.initialized:
+            self.uninitialised.add(key)
+
+    def write(self, key: str) -> None:
+        """Something may store to this memory: what was known of contents that may overlap it is gone."""
+        self.written.add(key)
+        root = self.root(key)
+        separate = (
+            self.storages[root].caller or self.storages[root].how in ("fresh", "cuda")
+            if root in self.storages
+            else False
+        )
+        for name, storage in self.storages.items():
+            other = self.root(name)
+            apart = self.storages[other].caller or self.storages[other].how in ("fresh", "cuda")
+            if other == root or not (separate or apart):
+                storage.content, storage.zero = None, False
+
+    def born_uninitialised(self, key: str) -> bool:
+        return key in self.uninitialised
+
+    def root(self, key: str) -> str:
+        seen = {key}
+        while key in self.storages and self.storages[key].from_view_of in self.storages:
+            key = self.storages[key].from_view_of
+            if key in seen:
+                break
+            seen.add(key)
+        return key
+
+    # --- launches ----------------------------------------------------------------------------------------------------
+
+    def launch(self, **fields: Any) -> None:
+        if self.speculative:
+            raise NotSimple
+        self.launches.append(
+            Seen(
+                **fields,
+                order=len(self.launches),
+                path=tuple(self.path),
+                checked=frozenset(self.checked),
+                ranks={k: v.rank for k, v in self.shapes.items()},
+                storages={k: copy.copy(v) for k, v in self.storages.items()},
+                loops=tuple(self.loops),
+                gaps=tuple(self.gaps),
+            )
+        )
+
+
+class NotSimple(Exception):
+    """Speculative execution met something that needs a decision of its own."""
+
+
+def dim_name(shape: Shape, index: int) -> str:
+    return f"{shape.name}_{index}" if index >= 0 else f"{shape.name}_m{-index}"
+
+
+def numel_name(shape: Shape) -> str:
+    return f"{shape.name}_numel"
+
+
+@dataclass(slots=True)
+class Exploration:
+    """All paths. ``complete`` is False when some were not followed."""
+
+    runs: list[Run] = field(default_factory=list)
+    complete: bool = True
+    problems: list[str] = field(default_factory=list)
+
+
+def explore(execute: Callable[[Run], None], *, max_paths: int = MAX_PATHS) -> Exploration:
+    """Run ``execute`` over every path."""
+    result = Exploration()
+    todo: list[tuple[bool, ...]] = [()]
+    while todo:
+        if len(result.runs) >= max_paths:
+            result.complete = False
+            result.problems.append(
+                f"more than {max_paths} paths through the host code; the rest was not followed"
+            )
+            break
+        script = todo.pop()
+        run = Run(script)
+        try:
+            execute(run)
+        except Dead:
+            pass
+        except Refused as refusal:
+            result.complete = False
+            result.problems.append(str(refusal))
+        result.runs.append(run)
+        answers = tuple(a for a, _ in run.asked)
+        for index in range(len(answers) - 1, len(script) - 1, -1):
+            todo.append((*answers[:index], not answers[index]))
+    return result
+
+
+def iterate(exploration: Exploration) -> Iterator[Seen]:
+    for run in exploration.runs:
+        yield from run.launches

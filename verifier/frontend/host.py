@@ -1,0 +1,77 @@
+"""Host code as a neutral tree: preprocessed text -> HostCode (dicts of statements and expressions with C types).
+
+libclang runs in a child process (``host_worker``), so hostile text costs this process nothing. The tree is JSON; its
+nodes are described by ``host_worker``'s reader, one method for each.
+
+Invariant: what could not be parsed is in ``errors`` with the line it stands on; nothing is left out silently.
+
+Example::
+
+    code = read_host(submission.host, sandbox=probe())
+    [f["name"] for f in code.functions.values()]
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from specs.location import NOWHERE, Span
+from verifier.isolation.child import Limits, python_argv, run
+from verifier.isolation.sandbox import Sandbox
+
+Node = dict[str, Any]
+_LIMITS = Limits(cpu_seconds=15, memory_mb=3072, wall_seconds=20.0, output_bytes=32 << 20, processes=64)
+
+
+class HostUnreadable(Exception):
+    """The host code could not be read at all (limits, or a crash of the parser); the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostCode:
+    """``functions``: by USR, templates instantiated as called. ``roots``: USRs of the plain functions, in order.
+
+    ``kernels``: name, parameters (name, type) and place of each ``__global__`` function or template.
+    ``errors``: (message, span, physical line) of each diagnostic outside device code.
+    """
+
+    paths: tuple[str, ...]
+    functions: dict[str, Node]
+    roots: tuple[str, ...]
+    globals: tuple[Node, ...]
+    kernels: tuple[Node, ...]
+    errors: tuple[tuple[str, Span, int], ...]
+    unknown_names: tuple[str, ...] = field(default=())
+
+    def span(self, place: list[int] | None) -> Span:
+        if not place or not place[1]:
+            return NOWHERE
+        return Span(self.paths[place[0]], place[1], place[2])
+
+
+def read_host(text: str, *, sandbox: Sandbox) -> HostCode:
+    """Parse host code in a child. Raises HostUnreadable."""
+    done = run(
+        python_argv("verifier.frontend.host_worker"),
+        sandbox=sandbox,
+        stdin=text.encode() or b"\n",
+        limits=_LIMITS,
+    )
+    if done.timed_out or done.truncated:
+        raise HostUnreadable("host code: the parser ran into its limits")
+    if done.returncode != 0:
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise HostUnreadable(f"host code: the parser failed ({last[-1][:200] if last else done.returncode})")
+    tree = json.loads(done.stdout)
+    code = HostCode(tuple(tree["paths"]), tree["functions"], tuple(tree["roots"]), (), (), ())
+    return HostCode(
+        paths=code.paths,
+        functions=code.functions,
+        roots=code.roots,
+        globals=tuple(tree["globals"]),
+        kernels=tuple(tree["kernels"]),
+        errors=tuple((e["message"], code.span(e["s"]), e["line"]) for e in tree["errors"]),
+        unknown_names=tuple(tree["unknown_names"]),
+    )
