@@ -29,7 +29,7 @@ from verifier.isolation import Limits, Sandbox, run
 
 RUNTIME = Path(__file__).parent / "runtime"
 INSTALL = "g++ is missing: apt-get install g++   (the simulator compiles kernels with it)"
-_LANGUAGE = ["-std=gnu++17", "-g", "-w", "-fno-exceptions", "-fno-omit-frame-pointer", "-fno-pie"]
+_LANGUAGE = ["-std=gnu++17", "-gdwarf-4", "-w", "-fno-exceptions", "-fno-omit-frame-pointer", "-fno-pie"]
 _WATCH = [
     "-fsanitize=thread",
     "-fsanitize=bounds,alignment,shift,signed-integer-overflow,integer-divide-by-zero",

@@ -33,8 +33,6 @@ from verifier.source.device_text import DeviceText
 
 LIMITS = Limits(cpu_seconds=120, memory_mb=0, wall_seconds=20.0, output_bytes=256 << 20)
 COMPILE_LIMITS = Limits(cpu_seconds=30, memory_mb=4096, wall_seconds=45.0, output_bytes=4 << 20)
-FIRST_LINE = "struct simt_first;\n"
-"""After a precompiled header g++ forgets a line marker that stands on the very first line."""
 STEPS = 1 << 30
 """Checked accesses that one launch may make; beyond it is 'step budget', which says nothing about the kernel."""
 
@@ -61,7 +59,7 @@ class Session:
         self.program: Program | None = None
         self.unsupported = self._prepared.unsupported
         if self.unsupported is None:
-            text = FIRST_LINE + self._prepared.text + driver(kernel)
+            text = self._prepared.text + driver(kernel)
             self.program = build(text, opt=opt, sandbox=sandbox, cache=cache, limits=COMPILE_LIMITS)
             self.unsupported = self.program.refused
         self._lines = Lines(self._prepared.text)
