@@ -48,7 +48,10 @@ def parse_device(
         "arch": arch,
     }
     done = run(
-        python_argv("verifier.frontend.worker"), sandbox=sandbox, stdin=json.dumps(request).encode(), limits=LIMITS
+        python_argv("verifier.frontend.worker"),
+        sandbox=sandbox,
+        stdin=json.dumps(request).encode(),
+        limits=LIMITS,
     )
     if done.returncode != 0 or done.truncated:
         limit = done.timed_out or done.truncated or done.returncode in (-9, -24)

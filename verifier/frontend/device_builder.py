@@ -25,6 +25,7 @@ from verifier.frontend.device_values import (
     Binding,
     Closure,
     Frame,
+    FunctionRef,
     LocalVar,
     LValue,
     Memory,
@@ -184,7 +185,7 @@ class Builder:
                 return Aggregate(type_, {name: self.snapshot(part) for name, part in fields.items()})
             case ArrayValue(items=items):
                 return ArrayValue(tuple(self.snapshot(item) for item in items))
-            case Closure() | IntConst() | FloatConst() | BoolConst() | Builtin():
+            case Closure() | FunctionRef() | IntConst() | FloatConst() | BoolConst() | Builtin():
                 return value
             case _:
                 if not any(True for _ in reads(value)):
@@ -195,7 +196,7 @@ class Builder:
 
     def snapshot_expr(self, expr: Expr) -> Expr:
         value = self.snapshot(expr)
-        assert not isinstance(value, Aggregate | ArrayValue | Closure)
+        assert not isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef)
         return value
 
     def freeze(self, target: LValue) -> LValue:
@@ -206,7 +207,9 @@ class Builder:
 
     def _freeze_place(self, place: Place) -> Place:
         match place:
-            case Deref(pointer=PtrAdd(pointer=pointer, index=index, type=type_, span=inner), type=elem, span=span):
+            case Deref(
+                pointer=PtrAdd(pointer=pointer, index=index, type=type_, span=inner), type=elem, span=span
+            ):
                 frozen = PtrAdd(self.snapshot_expr(pointer), self.snapshot_expr(index), type_, inner)
                 return Deref(frozen, elem, span)
             case Deref(pointer=pointer, type=type_, span=span):
@@ -356,7 +359,7 @@ class Builder:
     def write(self, target: LValue, value: Value, span: Span) -> None:
         match target:
             case LocalVar(name=name, type=type_):
-                if isinstance(value, Aggregate | ArrayValue | Closure) or value.type != type_:
+                if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef) or value.type != type_:
                     raise Refused("assignment", "of another type", span)
                 self.emit(Assign(name, value, span))
             case Split(fields=fields):
@@ -379,14 +382,16 @@ class Builder:
             case Aggregate() if isinstance(type_, Struct):
                 fields = leaves(type_, span)
                 values = list(_flatten(value))
-                if len(fields) != len(values) or any(f.type != v.type for f, v in zip(fields, values, strict=True)):
+                if len(fields) != len(values) or any(
+                    f.type != v.type for f, v in zip(fields, values, strict=True)
+                ):
                     raise Refused("store", "of another class", span)
                 if fields:
                     self.emit(Store(place, None, span, tuple(zip(fields, values, strict=True)), volatile))
             case ArrayValue(items=items) if isinstance(type_, Array) and len(items) == type_.count:
                 for number, item in enumerate(items):
                     self._store(Elem(place, IntConst(number, I64), type_.elem, span), item, span, volatile)
-            case Aggregate() | ArrayValue() | Closure():
+            case Aggregate() | ArrayValue() | Closure() | FunctionRef():
                 raise Refused("store", "of another class", span)
             case _:
                 if value.type != type_:
@@ -505,8 +510,8 @@ def _flatten(value: Value) -> Iterator[Expr]:
         case ArrayValue(items=items):
             for item in items:
                 yield from _flatten(item)
-        case Closure():
-            raise Refused("lambda", "stored in memory")
+        case Closure() | FunctionRef():
+            raise Refused("lambda or function", "stored in memory")
         case _:
             yield value
 

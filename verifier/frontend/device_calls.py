@@ -10,11 +10,13 @@ Example: ``float r = blockReduce(v);`` -> the body of blockReduce in a Scope, it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from specs.location import Span
 from verifier.frontend.device_builder import MAX_DEPTH
 from verifier.frontend.device_clang import CType, Node
+from verifier.frontend.device_expressions import place_type
 from verifier.frontend.device_intrinsics import IntrinsicCalls, is_accessor
 from verifier.frontend.device_types import Refused, is_lambda
 from verifier.frontend.device_values import (
@@ -22,6 +24,7 @@ from verifier.frontend.device_values import (
     ArrayValue,
     Closure,
     Frame,
+    FunctionRef,
     LocalVar,
     LValue,
     Memory,
@@ -67,22 +70,36 @@ class Calls(IntrinsicCalls):
         if callee.kind == "CONSTRUCTOR":
             return self._construct(node, callee)
         if callee.kind not in _FUNCTIONS:
-            return self._indirect(node, callee)
+            return self._indirect(node, callee, want_place)
         if callee.spelling == "operator=" and callee.kind == "CXX_METHOD" and callee.body is None:
             return self._copy_assign(node)
         if callee.start < 0:
             return self.intrinsic_call(node, callee)
         return self._user_call(node, callee, want_place)
 
-    def _indirect(self, node: Node, callee: Node) -> Value:
-        if callee.kind in ("VAR_DECL", "PARM_DECL", "FIELD_DECL"):
-            raise Refused("indirect call", callee.spelling, node.span)
-        raise Refused("call", node.spelling or node.source[:60], node.span)
+    def _indirect(self, node: Node, callee: Node, want_place: bool) -> Value | LValue | None:
+        """A call through a function pointer that is known here: a template argument or a parameter."""
+        name = callee.spelling or node.source[:60]
+        if not node.operands:
+            raise Refused("call", name, node.span)
+        target = self.rvalue(node.operands[0])
+        if not isinstance(target, FunctionRef):
+            raise Refused("indirect call", name, node.span)
+        if target.function.start < 0:
+            return self.intrinsic_call(node, target.function)
+        return self._user_call(node, target.function, want_place)
 
     def _copy_assign(self, node: Node) -> LValue:
-        left, right = node.arguments[-2:] if len(node.arguments) >= 2 else (node.operands[0], node.operands[-1])
+        left, right = (
+            node.arguments[-2:] if len(node.arguments) >= 2 else (node.operands[0], node.operands[-1])
+        )
         value = self.rvalue(right)
         target = self.lvalue(left)
+        type_ = place_type(target)
+        if type_ is not None and not isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
+            value = self.convert(
+                value, type_, node.span
+            )  # a 16-bit float has an operator= for each number type
         self.write(target, value, node.span)
         return target
 
@@ -108,7 +125,11 @@ class Calls(IntrinsicCalls):
 
     def _receiver(self, node: Node, arguments: list[Node]) -> tuple[LValue, list[Node]]:
         first = node.operands[0] if node.operands else None
-        if first is not None and first.kind == "MEMBER_REF_EXPR" and first.referenced.key == node.referenced.key:
+        if (
+            first is not None
+            and first.kind == "MEMBER_REF_EXPR"
+            and first.referenced.key == node.referenced.key
+        ):
             return self.freeze(self.object_of(first)), arguments
         if not arguments:
             raise Refused("method call", node.source[:60], node.span)
@@ -163,7 +184,8 @@ class Calls(IntrinsicCalls):
         statements = body.children
         returns = _returns(body)
         last = statements[-1] if statements else None
-        straight = not returns or (len(returns) == 1 and last is not None and returns[0].statement_key == last.statement_key)
+        ends = last is not None and [each.statement_key for each in returns] == [last.statement_key]
+        straight = not returns or ends
         if straight:
             self.statements(statements[:-1] if returns else statements)
             operands = last.operands if returns and last is not None else ()
@@ -205,21 +227,18 @@ class Calls(IntrinsicCalls):
         for parameter, argument in zip(parameters, arguments, strict=True):
             initial = self.given(parameter, argument)
             start = len(self.out)
-            if parameter.type.is_reference:
-                # A reference binds first and is no value to protect.
-                bound.append(self.bind_reference(initial, parameter))
-                values.append(Undef(Struct("", (), 0, 1)))
-            else:
-                bound.append(None)
-                values.append(self.rvalue(initial))
+            place = self.bind_reference(initial, parameter) if parameter.type.is_reference else None
+            value = self.rvalue(initial) if place is None else Undef(Struct("", (), 0, 1))
             self.protect(values, start)
+            bound.append(place)
+            values.append(value)
         for parameter, place, value in zip(parameters, bound, values, strict=True):
             if place is not None:
                 self.env[parameter.key] = place
-            elif isinstance(value, Closure) or is_accessor(parameter.type):
+            elif isinstance(value, Closure | FunctionRef) or is_accessor(parameter.type):
                 self.env[parameter.key] = Temp(self.snapshot(value))
             else:
-                type_ = self.types.of(parameter.type)
+                type_ = self.types.parameter(parameter.type)
                 name = parameter.spelling or "unnamed"
                 target = self.variable(name, type_, parameter.key, parameter.span)
                 self.write(target, value, node.span)
@@ -228,7 +247,7 @@ class Calls(IntrinsicCalls):
     def bind_reference(self, initial: Node, variable: Node) -> LValue:
         place = self.freeze(self.lvalue(initial))
         if isinstance(place, Temp):
-            if not isinstance(place.value, Aggregate | ArrayValue | Closure):
+            if not isinstance(place.value, Aggregate | ArrayValue | Closure | FunctionRef):
                 target = self.types.of(variable.type)
                 converted = self.convert(place.value, target, initial.span)
                 if not variable.type.pointee.const:
@@ -262,7 +281,11 @@ class Calls(IntrinsicCalls):
                 continue
             if (name in by_copy or default_copy) and isinstance(bound, LocalVar | Split):
                 copies[target.key] = self._copy(name, bound, target.span)
-            elif (name in by_copy or default_copy) and isinstance(bound, Memory) and not target.type.is_reference:
+            elif (
+                (name in by_copy or default_copy)
+                and isinstance(bound, Memory)
+                and not target.type.is_reference
+            ):
                 if target.has("CUDASHARED_ATTR"):
                     continue
                 if not isinstance(bound.type, Struct) and target.type.is_array:
@@ -272,7 +295,7 @@ class Calls(IntrinsicCalls):
 
     def _copy(self, name: str, source: LValue, span: Span) -> LValue:
         value = self.read(source, span)
-        assert not isinstance(value, ArrayValue | Closure)
+        assert not isinstance(value, ArrayValue | Closure | FunctionRef)
         target = self.variable(name, value.type, 0, span)
         self.write(target, value, span)
         return target
@@ -314,20 +337,20 @@ class Calls(IntrinsicCalls):
                 named.add(name)
                 initialisers.append((self.member(target, name, node.span), child))
                 field = None
-        self.field_defaults(target, callee.parent, named, node.span)
+        self.field_defaults(target, node.type, named, node.span)
         self.inline(callee, body, node.arguments, node, target, {}, False, initialisers)
 
-    def field_defaults(self, target: LValue, record: Node, named: set[str], span: Span) -> None:
+    def field_defaults(self, target: LValue, record: CType, named: set[str], span: Span) -> None:
         """Default member initialisers, and undefined values for the other fields that ``named`` leaves out."""
-        for child in record.definition.children:
-            if child.kind == "CXX_BASE_SPECIFIER":
-                self.field_defaults(target, child.type.declaration, named, span)
-            if child.kind != "FIELD_DECL" or child.spelling in named:
+        for base in self.types.bases(record):
+            self.field_defaults(target, base, named, span)
+        for child in record.fields:
+            if child.spelling in named:
                 continue
             place = self.member(target, child.spelling, span)
-            default = [c for c in child.operands if c.kind.endswith(("EXPR", "LITERAL", "OPERATOR"))]
-            if default and not (len(default) == 1 and child.type.is_array and default[0].kind == "INTEGER_LITERAL"):
-                self.initialise(place, default[-1], span)
+            default = field_default(child, record)
+            if default is not None:
+                self.initialise(place, default, span)
             elif not isinstance(place, Memory) and child.type.kind == "RECORD":
                 self.default_initialise(place, None, span)
             else:
@@ -345,6 +368,17 @@ class Calls(IntrinsicCalls):
             self.effect(operand)
         else:
             self.write(frame.result, self.rvalue(operand), span)
+
+
+def field_default(field: Node, record: CType) -> Node | None:
+    """The default member initialiser of a field."""
+    written = re.search(r"[={]", field.source)
+    if written is None:
+        return None
+    defaults = [child for child in field.operands if child.kind.endswith(("EXPR", "LITERAL", "OPERATOR"))]
+    if not defaults or (field.type.is_array and defaults[-1].kind != "INIT_LIST_EXPR"):
+        raise Refused("default member initialiser", f"{record.spelling}::{field.spelling}", field.span)
+    return defaults[-1]
 
 
 def _returns(node: Node) -> list[Node]:

@@ -14,8 +14,18 @@ Example::
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_longlong, c_uint, c_ulonglong, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    byref,
+    c_char_p,
+    c_double,
+    c_int,
+    c_longlong,
+    c_uint,
+    c_ulonglong,
+    c_void_p,
+)
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -66,6 +76,7 @@ class _Range(Structure):
 
 
 _VISITOR = ctypes.CFUNCTYPE(c_int, _Cursor, _Cursor, c_void_p)
+_FIELD_VISITOR = ctypes.CFUNCTYPE(c_int, _Cursor, c_void_p)
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_visitChildren": (c_uint, (_Cursor, _VISITOR, c_void_p)),
     "clang_getCursorType": (_Type, (_Cursor,)),
@@ -75,6 +86,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_getArraySize": (c_longlong, (_Type,)),
     "clang_getEnumDeclIntegerType": (_Type, (_Cursor,)),
     "clang_getResultType": (_Type, (_Type,)),
+    "clang_Type_visitFields": (c_uint, (_Type, _FIELD_VISITOR, c_void_p)),
     "clang_getTypeDeclaration": (_Cursor, (_Type,)),
     "clang_Type_getSizeOf": (c_longlong, (_Type,)),
     "clang_Type_getAlignOf": (c_longlong, (_Type,)),
@@ -211,6 +223,28 @@ class CType:
         return Node(_lib.getTypeDeclaration(self.raw), self.unit)
 
     @property
+    def fields(self) -> list[Node]:
+        """The fields of a class, those of its bases excepted."""
+        found: list[Node] = []
+        unit = self.unit
+
+        def visit(child: _Cursor, _data: Any) -> int:
+            found.append(Node(child, unit))
+            return 1
+
+        _lib.Type_visitFields(self.raw, _FIELD_VISITOR(visit), None)
+        return found
+
+    @property
+    def members(self) -> tuple[Node, ...]:
+        """What the class declares; for an instantiated template, what the template declares."""
+        declaration = self.declaration
+        definition = declaration.definition
+        if definition.children or not declaration.template.exists:
+            return definition.children
+        return declaration.template.children
+
+    @property
     def is_reference(self) -> bool:
         return self.kind in ("LVALUEREFERENCE", "RVALUEREFERENCE")
 
@@ -324,7 +358,9 @@ class Node:
     @property
     def copies(self) -> bool:
         """A copy or move constructor."""
-        return bool(_lib.CXXConstructor_isCopyConstructor(self.raw) or _lib.CXXConstructor_isMoveConstructor(self.raw))
+        return bool(
+            _lib.CXXConstructor_isCopyConstructor(self.raw) or _lib.CXXConstructor_isMoveConstructor(self.raw)
+        )
 
     @property
     def body(self) -> Node | None:
@@ -348,7 +384,9 @@ class Node:
     @property
     def arguments(self) -> tuple[Node, ...]:
         count = _lib.Cursor_getNumArguments(self.raw)
-        return tuple(Node(_lib.Cursor_getArgument(self.raw, index), self.unit) for index in range(max(0, count)))
+        return tuple(
+            Node(_lib.Cursor_getArgument(self.raw, index), self.unit) for index in range(max(0, count))
+        )
 
     @property
     def field_offset(self) -> int:

@@ -20,6 +20,7 @@ from verifier.frontend.device_values import (
     Aggregate,
     ArrayValue,
     Closure,
+    FunctionRef,
     LocalVar,
     LValue,
     Memory,
@@ -30,7 +31,9 @@ from verifier.frontend.device_values import (
 )
 from verifier.ir.nodes import (
     BOOL,
+    I32,
     I64,
+    U32,
     And,
     Array,
     Assign,
@@ -56,8 +59,6 @@ from verifier.ir.nodes import (
     Struct,
     Type,
     Unary,
-    U32,
-    I32,
 )
 
 _CASTS = frozenset(
@@ -101,7 +102,7 @@ class Expressions(Builder):
 
     def scalar(self, node: Node) -> Expr:
         value = self.rvalue(node)
-        if isinstance(value, Aggregate | ArrayValue | Closure):
+        if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
             raise Refused("class value", "where a number or pointer is needed", node.span)
         return value
 
@@ -121,7 +122,7 @@ class Expressions(Builder):
     def scalars(self, nodes: Sequence[Node]) -> list[Expr]:
         found = []
         for node, value in zip(nodes, self.ordered(nodes), strict=True):
-            if isinstance(value, Aggregate | ArrayValue | Closure):
+            if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
                 raise Refused("class value", "where a number or pointer is needed", node.span)
             found.append(value)
         return found
@@ -232,8 +233,8 @@ class Expressions(Builder):
         if target.kind == "RECORD" or target.kind == "VOID" or target.is_array:
             return self.rvalue(child)
         value = self.rvalue(child)
-        if isinstance(value, Aggregate | ArrayValue | Closure):
-            if target.key == child.type.key:
+        if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
+            if target.key == child.type.key or isinstance(value, FunctionRef):
                 return value
             raise Refused("conversion", f"to {target.spelling}", node.span)
         return self.convert(value, self.types.of(target), node.span)
@@ -241,8 +242,14 @@ class Expressions(Builder):
     def _reference(self, node: Node) -> Value:
         if node.kind == "DECL_REF_EXPR":
             target = node.referenced
+            if target.kind == "FUNCTION_DECL":
+                return FunctionRef(target)
             if node.operands and (not target.exists or target.kind == "NON_TYPE_TEMPLATE_PARAMETER"):
-                value = self.scalar(node.operands[-1])
+                value = self.rvalue(node.operands[-1])
+                if isinstance(value, FunctionRef):
+                    return value
+                if isinstance(value, Aggregate | ArrayValue | Closure):
+                    raise Refused("template argument", node.source[:60], node.span)
                 return self.convert(value, self.types.of(node.type), node.span)
         return self.read(self.lvalue(node), node.span)
 
@@ -256,8 +263,10 @@ class Expressions(Builder):
         if target.kind == "VOID":
             raise Refused("void value", node.source[:60], node.span)
         value = self.rvalue(child)
-        if target.kind == "RECORD" or isinstance(value, Aggregate | ArrayValue | Closure):
-            if isinstance(value, Aggregate | ArrayValue | Closure) or value.type == self.types.of(target):
+        if target.kind == "RECORD" or isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
+            if isinstance(
+                value, Aggregate | ArrayValue | Closure | FunctionRef
+            ) or value.type == self.types.of(target):
                 return value
             raise Refused("cast", f"to {target.spelling}", node.span)
         return self.convert(value, self.types.of(target), node.span, implicit=False)
@@ -278,7 +287,7 @@ class Expressions(Builder):
         match operator:
             case "addrof":
                 if child.type.kind in ("FUNCTIONPROTO", "FUNCTIONNOPROTO"):
-                    raise Refused("function pointer", child.spelling, node.span)
+                    return self.rvalue(child)
                 return self.address(self.lvalue(child), node.span, node.type.pointee.const)
             case "deref":
                 return self.read(self.lvalue(node), node.span)
@@ -317,7 +326,7 @@ class Expressions(Builder):
         return target
 
     def _step(self, target: LValue, old: Value, up: bool, span: Span) -> None:
-        if isinstance(old, Aggregate | ArrayValue | Closure):
+        if isinstance(old, Aggregate | ArrayValue | Closure | FunctionRef):
             raise Refused("operator", "++ of a class", span)
         type_ = old.type
         match type_:
@@ -325,6 +334,8 @@ class Expressions(Builder):
                 self.write(target, PtrAdd(old, IntConst(1 if up else -1, I64), type_, span), span)
             case Int():
                 wide = promoted(type_)
+                assert isinstance(wide, Int)
+                assert isinstance(wide, Int)
                 operand = self.convert(old, wide, span)
                 result = Binary("add" if up else "sub", operand, IntConst(1, wide), wide, span)
                 self.write(target, self.convert(result, type_, span), span)
@@ -405,8 +416,8 @@ class Expressions(Builder):
             first = self.rvalue(then)
         with self.nested() as no:
             second = self.rvalue(other)
-        if isinstance(first, Closure) or isinstance(second, Closure):
-            raise Refused("lambda", "chosen by a condition", node.span)
+        if isinstance(first, Closure | FunctionRef) or isinstance(second, Closure | FunctionRef):
+            raise Refused("lambda or function", "chosen by a condition", node.span)
         if not isinstance(first, Aggregate | ArrayValue) and not isinstance(second, Aggregate | ArrayValue):
             if first.type != second.type:
                 type_ = self.types.of(node.type)
@@ -450,10 +461,10 @@ class Expressions(Builder):
         target = self.lvalue(left)
         held: list[Value] = [operand]
         self.protect(held, start)
-        assert not isinstance(held[0], Aggregate | ArrayValue | Closure)
+        assert not isinstance(held[0], Aggregate | ArrayValue | Closure | FunctionRef)
         operand = held[0]
         old = self.read(target, node.span)
-        if isinstance(old, Aggregate | ArrayValue | Closure):
+        if isinstance(old, Aggregate | ArrayValue | Closure | FunctionRef):
             raise Refused("operator", node.source[:60], node.span)
         self.write(target, self.compound_value(node.binary_operator, old, operand, node.span), node.span)
         return target
@@ -503,7 +514,9 @@ class Expressions(Builder):
                         this = self._this_behind(child)
                         if this is not None:
                             return this
-                        if child.type.is_array or (child.kind == "UNEXPOSED_EXPR" and _decayed(child) is not None):
+                        if child.type.is_array or (
+                            child.kind == "UNEXPOSED_EXPR" and _decayed(child) is not None
+                        ):
                             array = _decayed(child) or child
                             return self.element(self.lvalue(array), IntConst(0, I64), node.span)
                         return self.dereference(self.scalar(child), node.span, node.type.volatile)
@@ -545,7 +558,9 @@ class Expressions(Builder):
         place = self.lvalue(child)
         if place_type(place) == target:
             return place
-        pointer = self.convert(self.address(place, node.span), Pointer(target, node.type.const), node.span, False)
+        pointer = self.convert(
+            self.address(place, node.span), Pointer(target, node.type.const), node.span, False
+        )
         return self.dereference(pointer, node.span, node.type.volatile)
 
     def _conditional_lvalue(self, node: Node) -> LValue:
@@ -560,7 +575,9 @@ class Expressions(Builder):
                 return Temp(self._conditional(node)) if node.type.const else self._refuse_choice(node)
             return self._refuse_choice(node)
         left, right = self.address(first, node.span), self.address(second, node.span)
-        return self.dereference(Select(test, left, right, left.type), node.span, first.volatile or second.volatile)
+        return self.dereference(
+            Select(test, left, right, left.type), node.span, first.volatile or second.volatile
+        )
 
     def _refuse_choice(self, node: Node) -> LValue:
         raise Refused("conditional", "that chooses a variable", node.span)
@@ -643,7 +660,9 @@ class Expressions(Builder):
         if not isinstance(pointer.type, Pointer):
             raise Refused("subscript", node.source[:60], node.span)
         offset = self.index(position, node.span)
-        return self.dereference(PtrAdd(pointer, offset, pointer.type, node.span), node.span, node.type.volatile)
+        return self.dereference(
+            PtrAdd(pointer, offset, pointer.type, node.span), node.span, node.type.volatile
+        )
 
     def _constant_element(self, array: Temp, position: Expr, span: Span) -> LValue:
         if isinstance(array.value, ArrayValue) and isinstance(position, IntConst):
@@ -709,7 +728,7 @@ def place_type(place: LValue) -> Type | None:
             return type_
         case Memory(place=inner):
             return inner.type
-        case Temp(value=Aggregate() | ArrayValue() | Closure()):
+        case Temp(value=Aggregate() | ArrayValue() | Closure() | FunctionRef()):
             return None
         case Temp(value=value):
             return value.type  # type: ignore[union-attr]

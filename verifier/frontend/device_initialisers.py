@@ -12,13 +12,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from specs.location import Span
+from verifier.frontend.device_calls import Calls, field_default
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_calls import Calls
 from verifier.frontend.device_intrinsics import is_accessor
 from verifier.frontend.device_types import SCALAR_TYPES, Refused, is_lambda
-from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, LValue, Memory, Poison, Temp, Value
+from verifier.frontend.device_values import (
+    Aggregate,
+    ArrayValue,
+    Closure,
+    FunctionRef,
+    LValue,
+    Memory,
+    Poison,
+    Temp,
+    Value,
+)
 from verifier.ir.nodes import (
     I64,
     Array,
@@ -74,7 +85,7 @@ class Initialisers(Calls):
             target = self.variable(node.spelling, type_, node.key, span)
         self.env[node.key] = target
         if value is not None:
-            if isinstance(value, Aggregate | ArrayValue | Closure):
+            if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
                 raise Refused("initialiser", node.source[:60], span)
             self.write(target, self.convert(value, type_, span), span)
         elif initial is None:
@@ -137,18 +148,19 @@ class Initialisers(Calls):
                 return Temp(self.constant_of(value, type_, node.span))
         constant, device = node.has("CUDACONSTANT_ATTR"), node.has("CUDADEVICE_ATTR")
         if not constant and not device and not const:
-            raise Refused("host variable" if not node.is_static else "static variable", node.spelling, node.span)
+            raise Refused(
+                "host variable" if not node.is_static else "static variable", node.spelling, node.span
+            )
         name = self._object_name(node)
         init = self._constant_values(node, ir_type) if const else None
-        space = "constant" if constant or const else "device"
+        space: Literal["constant", "device"] = "constant" if constant or const else "device"
         self.objects[name] = ObjectDecl(name, ir_type, space, False, 0, init, node.name_span)
         return Memory(Object(name, ir_type), type_.volatile)
 
     def _constant_values(self, node: Node, type_: Type) -> tuple[int, ...] | None:
         """The integers of a constant array, when the whole initialiser is constant."""
-        scalar, count = type_, 1
-        while isinstance(scalar, Array):
-            scalar, count = scalar.elem, count * scalar.count
+        scalar = _scalar_of(type_)
+        count = size_of(type_) // max(1, size_of(scalar))
         initial = node.initializer
         if not isinstance(scalar, Int) or count > MAX_CONSTANT or initial is None:
             return None
@@ -199,7 +211,7 @@ class Initialisers(Calls):
                 self.default_initialise(target, node, span)
                 return
         value = self.rvalue(node)
-        if not isinstance(value, Aggregate | ArrayValue | Closure):
+        if not isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
             value = self.convert(value, type_, span)
         self.write(target, value, span)
 
@@ -216,28 +228,29 @@ class Initialisers(Calls):
                 self._field_defaults_only(target, node.type, span)
             return
         if node is not None and node.type.kind == "RECORD":
-            self.field_defaults(target, node.type.declaration, set(), span)
+            self.field_defaults(target, node.type, set(), span)
         else:
             self.undefined(target, span)
 
     def _field_defaults_only(self, target: LValue, type_: CType, span: Span) -> None:
-        without = {
-            child.spelling
-            for child in type_.declaration.definition.children
-            if child.kind == "FIELD_DECL" and not child.operands
-        }
-        self.field_defaults(target, type_.declaration, without, span)
+        without = {child.spelling for child in type_.fields if field_default(child, type_) is None}
+        self.field_defaults(target, type_, without, span)
 
     def _construct_items(self, target: LValue, type_: Array, node: Node, span: Span) -> None:
         """An array of a class with a default constructor: nothing to do if that does nothing."""
         callee = node.referenced
-        record = callee.parent.definition
-        has_defaults = any(child.kind == "FIELD_DECL" and child.operands for child in record.children)
+        record = self._item_type(node.type)
+        has_defaults = any(field_default(child, record) is not None for child in record.fields)
         if callee.body is not None or has_defaults or isinstance(type_.elem, Array):
             if type_.count > 64 or isinstance(type_.elem, Array):
                 raise Refused("constructor", "of the elements of an array", span)
             for number in range(type_.count):
                 self._initialise_item(target, type_, number, node, span)
+
+    def _item_type(self, type_: CType) -> CType:
+        while type_.is_array:
+            type_ = type_.element
+        return type_
 
     def _initialise_item(self, target: LValue, type_: Array, number: int, node: Node, span: Span) -> None:
         assert isinstance(target, Memory)
@@ -246,7 +259,7 @@ class Initialisers(Calls):
         if body is not None:
             self.construct_into(place, node, node.referenced, body)
         else:
-            self.field_defaults(place, node.referenced.parent, set(), span)
+            self.field_defaults(place, self._item_type(node.type), set(), span)
 
     def _from_list(self, target: LValue, type_: Array | Struct, node: Node, span: Span) -> None:
         items = list(node.operands)
@@ -256,7 +269,7 @@ class Initialisers(Calls):
             scalar = _scalar_of(type_)
             if isinstance(scalar, SCALAR_TYPES) and isinstance(target, Memory):
                 zero = self.zero(scalar, span)
-                assert not isinstance(zero, Aggregate | ArrayValue | Closure)
+                assert not isinstance(zero, Aggregate | ArrayValue | Closure | FunctionRef)
                 self.fill(target.place, zero, span)
                 return
         queue = list(items)
@@ -289,7 +302,9 @@ class Initialisers(Calls):
             case Array(elem=elem, count=count) if isinstance(target, Memory):
                 if count > 1024:
                     raise Refused("initialiser list", f"of {count} items", span)
-                return [(Memory(Elem(target.place, IntConst(n, I64), elem, span)), elem) for n in range(count)]
+                return [
+                    (Memory(Elem(target.place, IntConst(n, I64), elem, span)), elem) for n in range(count)
+                ]
             case Struct(fields=fields):
                 return [(self.member(target, f.name, span), f.type) for f in fields]
         raise Refused("initialiser list", "of this type", span)
@@ -297,7 +312,11 @@ class Initialisers(Calls):
 
 def _plain(node: Node) -> Node:
     """Without the wrappers that change nothing (temporaries, qualification)."""
-    while node.kind == "UNEXPOSED_EXPR" and len(node.operands) == 1 and node.operands[0].type.key == node.type.key:
+    while (
+        node.kind == "UNEXPOSED_EXPR"
+        and len(node.operands) == 1
+        and node.operands[0].type.key == node.type.key
+    ):
         if node.operands[0].kind not in ("UNEXPOSED_EXPR", "INIT_LIST_EXPR", "CALL_EXPR"):
             break
         node = node.operands[0]

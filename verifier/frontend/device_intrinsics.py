@@ -14,17 +14,18 @@ from collections.abc import Sequence
 from typing import Literal
 
 from specs.location import Span
-from verifier.frontend.device_builder import flatten
+from verifier.frontend.device_builder import MAX_LEAVES, flatten
 from verifier.frontend.device_clang import CType, Node
 from verifier.frontend.device_expressions import Expressions, place_type
-from verifier.frontend.device_groups import tile_mask, tile_size, thread_count, thread_rank
+from verifier.frontend.device_groups import thread_count, thread_rank, tile_mask, tile_size
 from verifier.frontend.device_types import Refused
-from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, LValue, Value
+from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, FunctionRef, LValue, Memory, Value
 from verifier.intrinsics import TABLE, Intrinsic
 from verifier.ir.nodes import (
     I32,
     I64,
     U32,
+    Array,
     Assert,
     Assign,
     Atomic,
@@ -34,6 +35,7 @@ from verifier.ir.nodes import (
     Builtin,
     Call,
     Compare,
+    Convert,
     Expr,
     Fence,
     Float,
@@ -47,7 +49,9 @@ from verifier.ir.nodes import (
     Type,
     Unary,
     Undef,
+    Void,
     WarpOp,
+    size_of,
 )
 
 _OPERATORS = {
@@ -70,7 +74,9 @@ class IntrinsicCalls(Expressions):
     def given(self, parameter: Node, argument: Node) -> Node:
         """The argument, or the parameter's default where the call leaves it out."""
         if argument.kind == "UNEXPOSED_EXPR" and not argument.operands:
-            default = [child for child in parameter.operands if child.kind.endswith(("EXPR", "LITERAL", "OPERATOR"))]
+            default = [
+                child for child in parameter.operands if child.kind.endswith(("EXPR", "LITERAL", "OPERATOR"))
+            ]
             if default:
                 return default[-1]
         return argument
@@ -78,13 +84,15 @@ class IntrinsicCalls(Expressions):
     def given_all(self, node: Node, callee: Node) -> list[Node]:
         arguments = list(node.arguments)
         parameters = [child for child in callee.children if child.kind == "PARM_DECL"]
-        return [self.given(p, a) for p, a in zip(parameters, arguments, strict=False)] + arguments[len(parameters) :]
+        return [self.given(p, a) for p, a in zip(parameters, arguments, strict=False)] + arguments[
+            len(parameters) :
+        ]
 
     def intrinsic_call(self, node: Node, callee: Node) -> Value | LValue | None:
         name = callee.spelling
         if callee.kind == "CONVERSION_FUNCTION":
             value = self.rvalue(self._object_node(node))
-            if isinstance(value, Aggregate | ArrayValue | Closure):
+            if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
                 raise Refused("conversion", f"to {node.type.spelling}", node.span)
             return self.convert(value, self.types.of(node.type), node.span, implicit=False)
         if callee.kind == "CXX_METHOD":
@@ -95,7 +103,12 @@ class IntrinsicCalls(Expressions):
             case "move" | "forward":
                 return self.lvalue(node.arguments[0])
             case "swap":
-                return self._swap(node)
+                self._swap(node)
+                return None
+            case "memcpy" | "__builtin_memcpy":
+                return self.copy_memory(node)
+            case "memset" | "__builtin_memset":
+                return self.set_memory(node)
             case "this_thread_block" | "this_grid" | "tiled_partition":
                 type_ = self.types.of(node.type)
                 assert isinstance(type_, Struct)
@@ -103,9 +116,9 @@ class IntrinsicCalls(Expressions):
             case "sync" | "reduce" if callee.parent.spelling == "cooperative_groups":
                 return self._group_function(node, name)
         if name.startswith("__builtin_"):
-            value = node.evaluate()
-            if value is not None:
-                return self.constant_of(value, node.type, node.span)
+            number = node.evaluate()
+            if number is not None:
+                return self.constant_of(number, node.type, node.span)
             name = name if name in TABLE else name.removeprefix("__builtin_")
         entry = TABLE.get(name)
         if entry is None:
@@ -121,6 +134,55 @@ class IntrinsicCalls(Expressions):
         left, right = self.snapshot(self.read(first, node.span)), self.snapshot(self.read(second, node.span))
         self.write(first, right, node.span)
         self.write(second, left, node.span)
+
+    # --- blocks of memory ---
+
+    def copy_memory(self, node: Node) -> Value:
+        """``memcpy`` of a constant number of bytes: a load and a store for each scalar of the source."""
+        target, source, size = node.arguments
+        destination = self.scalar(target)
+        pointer, scalar, count = self._scalars_behind(self.scalar(source), size, node)
+        cells = Pointer(scalar)
+        output = self.convert(destination, cells, node.span, implicit=False)
+        values = [self.read(self._cell(pointer, number, node.span), node.span) for number in range(count)]
+        for number, value in enumerate(values):
+            self.write(self._cell(output, number, node.span), value, node.span)
+        return destination
+
+    def set_memory(self, node: Node) -> Value:
+        """``memset`` to zero of a constant number of bytes."""
+        target, value, size = node.arguments
+        if value.evaluate() != 0:
+            raise Refused("memset", "to something that is not zero", node.span)
+        destination = self.scalar(target)
+        pointer, scalar, count = self._scalars_behind(destination, size, node)
+        for number in range(count):
+            self.write(self._cell(pointer, number, node.span), self.zero(scalar, node.span), node.span)
+        return destination
+
+    def _cell(self, pointer: Expr, number: int, span: Span) -> Memory:
+        assert isinstance(pointer.type, Pointer)
+        return self.dereference(PtrAdd(pointer, IntConst(number, I64), pointer.type, span), span)
+
+    def _scalars_behind(self, pointer: Expr, size: Node, node: Node) -> tuple[Expr, Type, int]:
+        """The pointer as one to the scalars that it points to, their type, and how many make up the size."""
+        while isinstance(pointer, Convert):
+            pointer = pointer.operand
+        length = size.evaluate()
+        if not isinstance(pointer.type, Pointer) or not isinstance(length, int):
+            raise Refused(node.spelling or "memcpy", "of a size that is no constant", node.span)
+        scalar: Type = pointer.type.elem
+        while isinstance(scalar, Array | Struct):
+            inner = [scalar.elem] if isinstance(scalar, Array) else [field.type for field in scalar.fields]
+            if not inner or any(other != inner[0] for other in inner):
+                raise Refused(
+                    node.spelling or "memcpy", "of a class with fields of different types", node.span
+                )
+            scalar = inner[0]
+        if isinstance(scalar, Void) or length % size_of(scalar) or length // size_of(scalar) > MAX_LEAVES:
+            raise Refused(node.spelling or "memcpy", f"of {length} bytes", node.span)
+        cells = Pointer(scalar, pointer.type.const)
+        return self.convert(pointer, cells, node.span, implicit=False), scalar, length // size_of(scalar)
 
     # --- by kind ---
 
@@ -151,11 +213,12 @@ class IntrinsicCalls(Expressions):
                 return self._load_through(entry, node, arguments[0])
             case "store":
                 pointer, value = self.ordered(arguments)
-                assert not isinstance(pointer, Aggregate | ArrayValue | Closure)
+                assert not isinstance(pointer, Aggregate | ArrayValue | Closure | FunctionRef)
                 self.write(self.dereference(pointer, span), value, span)
                 return None
             case "results":
-                return self._results(entry, arguments, span)
+                self._results(entry, arguments, span)
+                return None
             case "nothing":
                 for argument in arguments:
                     if not _is_string(argument):
@@ -183,7 +246,11 @@ class IntrinsicCalls(Expressions):
             values = [self.convert(value, type_, node.span) for value in values]
         if isinstance(type_, Struct):
             return Aggregate(
-                type_, {f.name: Call(f"{entry.name}.{f.name}", tuple(values), f.type, node.span) for f in type_.fields}
+                type_,
+                {
+                    f.name: Call(f"{entry.name}.{f.name}", tuple(values), f.type, node.span)
+                    for f in type_.fields
+                },
             )
         return Call(entry.name, tuple(values), type_, node.span)
 
@@ -243,21 +310,26 @@ class IntrinsicCalls(Expressions):
             return self.collective("activemask", None, (), type_, span)
         values = self.ordered(arguments)
         mask = values[0]
-        assert not isinstance(mask, Aggregate | ArrayValue | Closure)
+        assert not isinstance(mask, Aggregate | ArrayValue | Closure | FunctionRef)
         mask = self.convert(mask, U32, span)
         rest = values[1:]
         if entry.meaning in ("ballot", "any", "all", "uni"):
             return self.collective(entry.meaning, mask, (self.truth(flatten(rest)[0]),), type_, span)
         return self.collective(entry.meaning, mask, rest, type_, span)
 
-    def collective(self, op: str, mask: Expr | None, values: Sequence[Value], type_: Type, span: Span) -> Value:
+    def collective(
+        self, op: str, mask: Expr | None, values: Sequence[Value], type_: Type, span: Span
+    ) -> Value:
         if isinstance(type_, Struct):
             first, *others = values
             if not isinstance(first, Aggregate):
                 raise Refused("shuffle", "of a class", span)
             return Aggregate(
                 type_,
-                {f.name: self.collective(op, mask, (first.fields[f.name], *others), f.type, span) for f in type_.fields},
+                {
+                    f.name: self.collective(op, mask, (first.fields[f.name], *others), f.type, span)
+                    for f in type_.fields
+                },
             )
         result = self.temporary(type_)
         self.emit(WarpOp(op, result.name, mask, tuple(flatten(values)), type_, self.site(span), span))
@@ -268,7 +340,11 @@ class IntrinsicCalls(Expressions):
             case "block":
                 self.emit(Barrier("block", self.site(span), None, span))
             case "warp":
-                mask = self.convert(self.scalar(arguments[0]), U32, span) if arguments else IntConst(0xFFFFFFFF, U32)
+                mask = (
+                    self.convert(self.scalar(arguments[0]), U32, span)
+                    if arguments
+                    else IntConst(0xFFFFFFFF, U32)
+                )
                 self.emit(Barrier("warp", self.site(span), mask, span))
             case _:
                 predicate = self.condition(arguments[0])
@@ -294,7 +370,7 @@ class IntrinsicCalls(Expressions):
         """A 16-bit float from a number, or the copy of a lambda."""
         if len(arguments) == 1:
             value = self.rvalue(arguments[0])
-            if isinstance(value, Closure):
+            if isinstance(value, Closure | FunctionRef):
                 return value
             if isinstance(value, Aggregate | ArrayValue):
                 raise Refused("constructor", node.source[:60], node.span)
@@ -306,7 +382,7 @@ class IntrinsicCalls(Expressions):
         return Undef(type_, "", node.span)
 
     def construct_shim(self, node: Node, type_: Struct, arguments: Sequence[Node]) -> Value:
-        values = self.ordered([a for a in self.given_all(node, node.referenced)])
+        values = self.ordered(self.given_all(node, node.referenced))
         if len(values) == 1 and isinstance(values[0], Aggregate):
             return Aggregate(type_, values[0].fields)
         if len(values) != len(type_.fields):
@@ -321,7 +397,7 @@ class IntrinsicCalls(Expressions):
 
     def _method(self, node: Node, callee: Node, name: str) -> Value | LValue | None:
         owner = callee.parent.spelling
-        if owner == "TensorAccessor":
+        if owner in ("TensorAccessor", "GenericPackedTensorAccessor"):
             return self._accessor(node, name)
         if owner == "numeric_limits":
             return self.constant(node)
@@ -343,7 +419,7 @@ class IntrinsicCalls(Expressions):
             raise Refused("tensor accessor", node.source[:60], node.span)
         data, sizes, strides = (accessor.fields[key] for key in ("data_", "sizes_", "strides_"))
         assert isinstance(sizes, ArrayValue) and isinstance(strides, ArrayValue)
-        assert not isinstance(data, Aggregate | ArrayValue | Closure)
+        assert not isinstance(data, Aggregate | ArrayValue | Closure | FunctionRef)
         if name == "data":
             return data
         index = self.scalar(node.arguments[-1])
@@ -360,7 +436,11 @@ class IntrinsicCalls(Expressions):
             return self.dereference(pointer, node.span)
         type_ = self.types.of(node.type)
         assert isinstance(type_, Struct)
-        rest = {"data_": pointer, "sizes_": ArrayValue(sizes.items[1:]), "strides_": ArrayValue(strides.items[1:])}
+        rest: dict[str, Value] = {
+            "data_": pointer,
+            "sizes_": ArrayValue(sizes.items[1:]),
+            "strides_": ArrayValue(strides.items[1:]),
+        }
         return Aggregate(type_, rest)
 
     # --- cooperative groups ---

@@ -23,7 +23,17 @@ from verifier.frontend.device_intrinsics import is_accessor
 from verifier.frontend.device_shim import shim_text
 from verifier.frontend.device_statements import Statements
 from verifier.frontend.device_types import SCALAR_TYPES, Refused, TypeMap
-from verifier.frontend.device_values import Aggregate, ArrayValue, Frame, LocalVar, LValue, Memory, Split, Temp, Value
+from verifier.frontend.device_values import (
+    Aggregate,
+    ArrayValue,
+    Frame,
+    LocalVar,
+    LValue,
+    Memory,
+    Split,
+    Temp,
+    Value,
+)
 from verifier.ir.nodes import (
     Array,
     Diagnostic,
@@ -68,7 +78,11 @@ class KernelLowering(Statements):
                 if child.kind == "PARM_DECL":
                     self._parameter(child)
         except Refused as refused:
-            self.emit(Unsupported(refused.construct, refused.detail, refused.span if refused.span.line else node.name_span))
+            self.emit(
+                Unsupported(
+                    refused.construct, refused.detail, refused.span if refused.span.line else node.name_span
+                )
+            )
         body = next(child for child in node.children if child.kind == "COMPOUND_STMT")
         try:
             self.statements(body.children)
@@ -97,7 +111,7 @@ class KernelLowering(Statements):
             value = self._accessor_parameter(name, self.types.of(type_), span)
             self.env[node.key] = Temp(value)
             return
-        ir_type = self.types.of(type_)
+        ir_type = self.types.parameter(type_)
         if isinstance(ir_type, SCALAR_TYPES) and node.key not in self.demanded:
             local = self.local(name, ir_type, node.key)
             self._params.append(Param(local.name, ir_type, type_.restrict, span))
@@ -116,7 +130,9 @@ class KernelLowering(Statements):
         """One parameter a scalar of a class passed by value: ``p.x``, ``p.dims[0]``."""
         match type_:
             case Struct(fields=fields):
-                return Aggregate(type_, {f.name: self._hidden(f"{name}.{f.name}", f.type, span) for f in fields})
+                return Aggregate(
+                    type_, {f.name: self._hidden(f"{name}.{f.name}", f.type, span) for f in fields}
+                )
             case Array(elem=elem, count=count):
                 if count > 64:
                     raise Refused("parameter", f"{name}: array of {count} items", span)
@@ -267,14 +283,24 @@ class _Lowering:
             yield Diagnostic(complaint.severity, complaint.message, complaint.span)
 
     def _missing(self, number: int, name: str, arguments: tuple[str, ...]) -> str:
-        reason = next((c.message for c in self.foreign if c.span.line == number + 1), "not a template of this text")
+        reason = next(
+            (c.message for c in self.foreign if c.span.line == number + 1), "not a template of this text"
+        )
         return f"{name}<{', '.join(arguments)}> was not instantiated: {reason}"
 
     def _instance(self, number: int) -> Node | None:
         for child in self.unit.root.children:
-            if child.kind == "VAR_DECL" and child.spelling == f"vk_instance_{number}" and not child.is_invalid:
+            if (
+                child.kind == "VAR_DECL"
+                and child.spelling == f"vk_instance_{number}"
+                and not child.is_invalid
+            ):
                 reference = _first_reference(child)
-                if reference is not None and reference.has("COMPOUND_STMT") and reference.has("CUDAGLOBAL_ATTR"):
+                if (
+                    reference is not None
+                    and reference.has("COMPOUND_STMT")
+                    and reference.has("CUDAGLOBAL_ATTR")
+                ):
                     return reference
         return None
 

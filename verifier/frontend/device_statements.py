@@ -95,7 +95,7 @@ class Statements(Initialisers):
                 self._statement(node.children[-1])
             case kind if kind in _NAMES:
                 raise Refused(_NAMES[kind], node.source[:80], node.span)
-            case kind if kind.endswith("_STMT") or kind.endswith("_DECL"):
+            case kind if kind.endswith(("_STMT", "_DECL")):
                 raise Refused(kind.lower().replace("_", " "), node.source[:80], node.span)
             case _:
                 self.effect(node)
@@ -121,10 +121,15 @@ class Statements(Initialisers):
                     self.declare(node)
                 except Refused as refused:
                     self.env[node.key] = Poison(refused.construct)
-                    raise Refused(refused.construct, refused.detail, refused.span if refused.span.line else node.span) from None
-            case "TYPEDEF_DECL" | "TYPE_ALIAS_DECL" | "STRUCT_DECL" | "CLASS_DECL" | "ENUM_DECL" | "UNION_DECL":
+                    refused.span = refused.span if refused.span.line else node.span
+                    raise
+            case (
+                "TYPEDEF_DECL" | "TYPE_ALIAS_DECL" | "STRUCT_DECL" | "CLASS_DECL" | "ENUM_DECL" | "UNION_DECL"
+            ):
                 pass
-            case "STATIC_ASSERT" | "STATICASSERT" | "USING_DECLARATION" | "USING_DIRECTIVE" | "NAMESPACE_ALIAS":
+            case (
+                "STATIC_ASSERT" | "STATICASSERT" | "USING_DECLARATION" | "USING_DIRECTIVE" | "NAMESPACE_ALIAS"
+            ):
                 pass
             case "FUNCTION_DECL" | "EMPTY_DECL" | "TYPE_ALIAS_TEMPLATE_DECL":
                 pass
@@ -280,7 +285,9 @@ class Statements(Initialisers):
                     number = label.evaluate()
                     if not isinstance(number, int):
                         raise Refused("case", "whose value the parser cannot evaluate", child.span)
-                    constant = self.convert(self.constant_of(number, label.type, label.span), value.type, label.span)
+                    constant = self.convert(
+                        self.constant_of(number, label.type, label.span), value.type, label.span
+                    )
                     groups[-1].values.append(constant)
                 child = child.children[-1]
             if not groups:

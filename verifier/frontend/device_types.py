@@ -10,7 +10,7 @@ Example: ``const float4 *`` -> Pointer(Struct("float4", …), const=True).
 from __future__ import annotations
 
 from specs.location import NOWHERE, Span
-from verifier.frontend.device_clang import CType, Node, lib
+from verifier.frontend.device_clang import CType, lib
 from verifier.ir.nodes import (
     BOOL,
     F32,
@@ -63,6 +63,12 @@ class TypeMap:
             known = self._known[type_.key] = self._make(type_)
         return known
 
+    def parameter(self, type_: CType) -> Type:
+        """The type of a parameter: an array is a pointer to its first element."""
+        if type_.is_array:
+            return Pointer(self.of(type_.element), type_.element.const)
+        return self.of(type_)
+
     def _make(self, type_: CType) -> Type:
         scalar = _SCALARS.get(type_.kind)
         if scalar is not None:
@@ -96,45 +102,48 @@ class TypeMap:
 
     def _record(self, type_: CType) -> Type:
         name = type_.spelling.removeprefix("const ").removeprefix("volatile ").removeprefix("struct ")
-        declaration = type_.declaration
-        if name in SMALL_FLOATS and declaration.start < 0:
+        if name in SMALL_FLOATS and type_.declaration.start < 0:
             return Float(SMALL_FLOATS[name])
         if is_lambda(type_):
             raise Refused("lambda", "stored or passed where its calls cannot be followed")
         size, align = type_.size, type_.align
         if size < 0 or align <= 0:
             raise Refused("incomplete type", name)
-        fields = tuple(self._fields(declaration, name))
+        fields = tuple(self._fields(type_, name))
         for field in fields:
             if field.offset % max(1, align_of(field.type)):
                 raise Refused("packed struct", name)
         return Struct(name, fields, size, align)
 
-    def _fields(self, declaration: Node, name: str) -> list[Field]:
-        definition = declaration.definition
+    def _fields(self, type_: CType, name: str) -> list[Field]:
         found: list[Field] = []
-        bases = [child for child in definition.children if child.kind == "CXX_BASE_SPECIFIER"]
-        if len(bases) > 1:
-            raise Refused("multiple inheritance", name)
-        for child in definition.children:
-            match child.kind:
-                case "CXX_BASE_SPECIFIER":
-                    found += self._fields(child.type.declaration, name)
-                case "CXX_METHOD" | "DESTRUCTOR" if child.is_virtual:
+        for base in self.bases(type_):
+            found += self._fields(base, name)
+        for member in type_.members:
+            match member.kind:
+                case "CXX_METHOD" | "DESTRUCTOR" if member.is_virtual:
                     raise Refused("virtual function", name)
-                case "DESTRUCTOR" if not child.is_defaulted:
+                case "DESTRUCTOR" if not member.is_defaulted:
                     raise Refused("destructor", name)
-                case "CONSTRUCTOR" if child.copies and not child.is_defaulted:
+                case "CONSTRUCTOR" if member.copies and not member.is_defaulted:
                     raise Refused("copy constructor", name)
-                case "FIELD_DECL":
-                    if child.is_bit_field or not child.spelling:
-                        raise Refused("bit field" if child.is_bit_field else "anonymous member", name)
-                    if child.type.is_reference:
-                        raise Refused("reference member", name)
-                    found.append(Field(child.spelling, self.of(child.type), child.field_offset // 8))
-                case "STRUCT_DECL" | "UNION_DECL" if not child.spelling or "(anonymous" in child.spelling:
+                case "STRUCT_DECL" | "UNION_DECL" if not member.spelling or "(anonymous" in member.spelling:
                     raise Refused("anonymous member", name)
+        for field in type_.fields:
+            if field.is_bit_field or not field.spelling:
+                raise Refused("bit field" if field.is_bit_field else "anonymous member", name)
+            if field.type.is_reference:
+                raise Refused("reference member", name)
+            found.append(Field(field.spelling, self.of(field.type), field.field_offset // 8))
         return found
+
+    def bases(self, type_: CType) -> list[CType]:
+        bases = [member for member in type_.members if member.kind == "CXX_BASE_SPECIFIER"]
+        if len(bases) > 1:
+            raise Refused("multiple inheritance", type_.spelling)
+        if any(base.type.kind != "RECORD" for base in bases):
+            raise Refused("base class of a template", type_.spelling)
+        return [base.type for base in bases]
 
 
 def enum_type(type_: CType) -> CType:

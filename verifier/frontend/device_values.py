@@ -60,7 +60,14 @@ class Closure:
     this: LValue | None = None
 
 
-Value = Expr | Aggregate | ArrayValue | Closure
+@dataclass(frozen=True, slots=True)
+class FunctionRef:
+    """A function that a template argument or a parameter names."""
+
+    function: Node
+
+
+Value = Expr | Aggregate | ArrayValue | Closure | FunctionRef
 
 
 @dataclass(frozen=True, slots=True)

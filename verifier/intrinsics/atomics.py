@@ -15,7 +15,10 @@ from verifier.intrinsics.model import Intrinsic, declare
 _U, _ULL = "unsigned", "unsigned long long"
 _BITS = ["int", _U, _ULL]
 _TYPES: dict[str, tuple[str, list[str]]] = {
-    "add": ("Add", ["int", _U, _ULL, "float", "double", "__half", "__half2", "__nv_bfloat16", "__nv_bfloat162"]),
+    "add": (
+        "Add",
+        ["int", _U, _ULL, "float", "double", "__half", "__half2", "__nv_bfloat16", "__nv_bfloat162"],
+    ),
     "sub": ("Sub", ["int", _U]),
     "min": ("Min", [*_BITS, "long long"]),
     "max": ("Max", [*_BITS, "long long"]),

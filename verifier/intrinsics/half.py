@@ -25,12 +25,15 @@ def entries() -> Iterator[Intrinsic]:
         yield from declare("half", "binary", op, *(f"{t} __h{name}_rn({t}, {t})" for t in _TYPES))
         yield from declare("half", "binary", op, *(f"{t} __h{name}2({t}, {t})" for t in _TYPES.values()))
         yield from declare("half", "pure-float", "", *(f"{t} __h{name}_sat({t}, {t})" for t in _TYPES))
-    # CUDA's integer average of the same name: declared, so that it does not resolve to half; the front end refuses it.
+    # CUDA's integer average of the same name: declared, so that it does not resolve to half; the front end
+    # refuses it.
     yield from declare("half", "binary", "add", "int __hadd(int, int)")
     for name, op in _COMPARES.items():
         yield from declare("half", "compare", op, *(f"bool __h{name}({t}, {t})" for t in _TYPES))
         yield from declare("half", "pure-float", "", *(f"{t} __h{name}2({t}, {t})" for t in _TYPES.values()))
-        yield from declare("half", "pure-float", "", *(f"bool __hb{name}2({t}, {t})" for t in _TYPES.values()))
+        yield from declare(
+            "half", "pure-float", "", *(f"bool __hb{name}2({t}, {t})" for t in _TYPES.values())
+        )
     for name in ("max", "min", "max_nan", "min_nan"):
         yield from declare("half", "pure-float", "", *_both(f"T __h{name}(T, T)"))
         pair = name.replace("_", "2_") if "_" in name else f"{name}2"
@@ -49,9 +52,15 @@ def entries() -> Iterator[Intrinsic]:
 
 def _conversions() -> Iterator[Intrinsic]:
     yield from declare("half", "convert", "", "float __half2float(__half); __half __float2half(float)")
-    yield from declare("half", "convert", "", "float __bfloat162float(__nv_bfloat16); __nv_bfloat16 __float2bfloat16(float)")
-    yield from declare("half", "convert", "", "__half __float2half_rn(float); __nv_bfloat16 __float2bfloat16_rn(float)")
-    yield from declare("half", "convert", "", "__half __double2half(double); __nv_bfloat16 __double2bfloat16(double)")
+    yield from declare(
+        "half", "convert", "", "float __bfloat162float(__nv_bfloat16); __nv_bfloat16 __float2bfloat16(float)"
+    )
+    yield from declare(
+        "half", "convert", "", "__half __float2half_rn(float); __nv_bfloat16 __float2bfloat16_rn(float)"
+    )
+    yield from declare(
+        "half", "convert", "", "__half __double2half(double); __nv_bfloat16 __double2bfloat16(double)"
+    )
     for rounding in ("rz", "ru", "rd"):
         yield from declare("half", "pure-float", "", f"__half __float2half_{rounding}(float)")
         yield from declare("half", "pure-float", "", f"__nv_bfloat16 __float2bfloat16_{rounding}(float)")
@@ -64,8 +73,12 @@ def _conversions() -> Iterator[Intrinsic]:
                 f"{type_} __bfloat162{short}_{rounding}(__nv_bfloat16)",
                 f"__nv_bfloat16 __{short}2bfloat16_{rounding}({type_})",
             )  # fmt: skip
-    yield from declare("half", "pure-float", "", "unsigned short __half_as_ushort(__half); short __half_as_short(__half)")
-    yield from declare("half", "pure-float", "", "__half __ushort_as_half(unsigned short); __half __short_as_half(short)")
+    yield from declare(
+        "half", "pure-float", "", "unsigned short __half_as_ushort(__half); short __half_as_short(__half)"
+    )
+    yield from declare(
+        "half", "pure-float", "", "__half __ushort_as_half(unsigned short); __half __short_as_half(short)"
+    )
     yield from declare("half", "pure-float", "", "unsigned short __bfloat16_as_ushort(__nv_bfloat16)")
     yield from declare("half", "pure-float", "", "__nv_bfloat16 __ushort_as_bfloat16(unsigned short)")
 
@@ -84,7 +97,9 @@ def _pairs() -> Iterator[Intrinsic]:
         "__nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16)",
         "__half2 __lows2half2(__half2, __half2); __half2 __highs2half2(__half2, __half2)",
     )  # fmt: skip
-    yield from declare("half", "vector", "", "__half2 __halves2half2(__half, __half); __half2 make_half2(__half, __half)")
+    yield from declare(
+        "half", "vector", "", "__half2 __halves2half2(__half, __half); __half2 make_half2(__half, __half)"
+    )
     yield from declare(
         "half", "vector", "",
         "__nv_bfloat162 __halves2bfloat162(__nv_bfloat16, __nv_bfloat16)",

@@ -37,7 +37,9 @@ def _float_functions() -> Iterator[Intrinsic]:
         )  # fmt: skip
     for name in _FAST_ONE:
         yield from declare("math", "pure-float", "", f"float {name}(float)")
-    yield from declare("math", "pure-float", "", "float __fdividef(float, float); float fdividef(float, float)")
+    yield from declare(
+        "math", "pure-float", "", "float __fdividef(float, float); float fdividef(float, float)"
+    )
     yield from declare("math", "pure-float", "", "float __powf(float, float)")
     yield from declare("math", "pure-float", "", "float fmaf(float, float, float)")
     yield from declare(
@@ -87,7 +89,8 @@ def _pairs() -> str:
             ]
         lines.append(f"float {name}(float, float)")
         lines += [
-            f"double {name}({a}, {b})" for a, b in (("double", "double"), ("float", "double"), ("double", "float"))
+            f"double {name}({a}, {b})"
+            for a, b in (("double", "double"), ("float", "double"), ("double", "float"))
         ]
     return ";".join(lines)
 
@@ -120,14 +123,17 @@ def entries() -> Iterator[Intrinsic]:
         "long long __mul64hi(long long, long long)",
         "unsigned long long __umul64hi(unsigned long long, unsigned long long)",
     )
-    yield from _named("sad", "unsigned __sad(int, int, unsigned); unsigned __usad(unsigned, unsigned, unsigned)")
+    yield from _named(
+        "sad", "unsigned __sad(int, int, unsigned); unsigned __usad(unsigned, unsigned, unsigned)"
+    )
     yield from _named("hadd", "unsigned __uhadd(unsigned, unsigned)")
     yield from _named("rhadd", "int __rhadd(int, int); unsigned __urhadd(unsigned, unsigned)")
     yield from _named("funnel_l", "unsigned __funnelshift_l(unsigned, unsigned, unsigned)")
     yield from _named("funnel_r", "unsigned __funnelshift_r(unsigned, unsigned, unsigned)")
     yield from _named(
         "",
-        "unsigned __funnelshift_lc(unsigned, unsigned, unsigned); unsigned __funnelshift_rc(unsigned, unsigned, unsigned)",
+        "unsigned __funnelshift_lc(unsigned, unsigned, unsigned);",
+        "unsigned __funnelshift_rc(unsigned, unsigned, unsigned)",
         "unsigned __byte_perm(unsigned, unsigned, unsigned)",
         "int __dp4a(int, int, int); unsigned __dp4a(unsigned, unsigned, unsigned)",
         "int __dp2a_lo(int, int, int); int __dp2a_hi(int, int, int)",

@@ -15,7 +15,10 @@ from verifier.intrinsics.model import Intrinsic, declare
 def entries() -> Iterator[Intrinsic]:
     yield from declare("memory", "load", "readonly", "template<class T> T __ldg(const T*)")
     yield from declare(
-        "memory", "load", "plain", *(f"template<class T> T __ld{hint}(const T*)" for hint in ("cg", "ca", "cs", "lu"))
+        "memory",
+        "load",
+        "plain",
+        *(f"template<class T> T __ld{hint}(const T*)" for hint in ("cg", "ca", "cs", "lu")),
     )
     yield from declare("memory", "load", "volatile", "template<class T> T __ldcv(const T*)")
     yield from declare(
@@ -25,9 +28,11 @@ def entries() -> Iterator[Intrinsic]:
     yield from declare(
         "memory", "unknown", "",
         "unsigned long __cvta_generic_to_shared(const void*); unsigned long __cvta_generic_to_global(const void*)",
-        "void* __cvta_shared_to_generic(unsigned long); unsigned __isShared(const void*); unsigned __isGlobal(const void*)",
+        "void* __cvta_shared_to_generic(unsigned long); unsigned __isShared(const void*);",
+        "unsigned __isGlobal(const void*)",
         "void* malloc(unsigned long); void free(void*); void* memcpy(void*, const void*, unsigned long)",
         "void* memset(void*, int, unsigned long)",
-        "void __pipeline_memcpy_async(void*, const void*, unsigned long, unsigned long = 0); void __pipeline_commit()",
+        "void __pipeline_memcpy_async(void*, const void*, unsigned long, unsigned long = 0);",
+        "void __pipeline_commit()",
         "void __pipeline_wait_prior(unsigned long)",
     )  # fmt: skip

@@ -60,9 +60,7 @@ Kind = Literal[
     "asm",  # becomes Unsupported: inline assembly and what is modelled instruction by instruction elsewhere
 ]
 
-INT_MEANINGS = frozenset(
-    "min max abs popc clz ffs brev mul24 mulhi sad hadd rhadd funnel_l funnel_r".split()  # noqa: SIM905
-)
+INT_MEANINGS = frozenset("min max abs popc clz ffs brev mul24 mulhi sad hadd rhadd funnel_l funnel_r".split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,19 @@ def entries() -> Iterator[Intrinsic]:
     yield from declare("synchronization", "fence", "system", "void __threadfence_system()")
     yield from declare("synchronization", "trap", "trap", "void __trap(); void __brkpt()")
     yield from declare("synchronization", "assert", "", "void assert(bool)")
-    yield from declare("synchronization", "trap", "assert", "void __assert_fail(const char*, const char*, unsigned, const char*)")
-    yield from declare("synchronization", "nothing", "", "void __nanosleep(unsigned); int printf(const char*, ...)")
+    yield from declare(
+        "synchronization",
+        "trap",
+        "assert",
+        "void __assert_fail(const char*, const char*, unsigned, const char*)",
+    )
+    yield from declare(
+        "synchronization", "nothing", "", "void __nanosleep(unsigned); int printf(const char*, ...)"
+    )
     yield from declare("synchronization", "nothing", "", "void __prof_trigger(int)")
     yield from declare(
         "synchronization", "opaque", "",
-        "long long clock64(); long clock(); unsigned long long __globaltimer(); unsigned __smid(); unsigned __nsmid()",
+        "long long clock64(); long clock(); unsigned long long __globaltimer(); unsigned __smid();",
+        "unsigned __nsmid()",
         "unsigned __laneid(); unsigned __warpid()",
     )  # fmt: skip

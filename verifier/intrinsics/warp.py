@@ -25,14 +25,20 @@ def entries() -> Iterator[Intrinsic]:
         ("__shfl_down_sync", "shfl_down", "unsigned"),
         ("__shfl_xor_sync", "shfl_xor", "int"),
     ):
-        yield from declare("warp", "warp", op, *(f"{t} {name}(unsigned, {t}, {lane}, int = 32)" for t in _VALUES))
+        yield from declare(
+            "warp", "warp", op, *(f"{t} {name}(unsigned, {t}, {lane}, int = 32)" for t in _VALUES)
+        )
     yield from declare("warp", "warp", "ballot", "unsigned __ballot_sync(unsigned, int)")
     yield from declare("warp", "warp", "any", "int __any_sync(unsigned, int)")
     yield from declare("warp", "warp", "all", "int __all_sync(unsigned, int)")
     yield from declare("warp", "warp", "uni", "int __uni_sync(unsigned, int)")
     yield from declare("warp", "warp", "activemask", "unsigned __activemask()")
-    yield from declare("warp", "warp", "match_any", *(f"unsigned __match_any_sync(unsigned, {t})" for t in _VALUES[:8]))
-    yield from declare("warp", "unknown", "", *(f"unsigned __match_all_sync(unsigned, {t}, int*)" for t in _VALUES[:8]))
+    yield from declare(
+        "warp", "warp", "match_any", *(f"unsigned __match_any_sync(unsigned, {t})" for t in _VALUES[:8])
+    )
+    yield from declare(
+        "warp", "unknown", "", *(f"unsigned __match_all_sync(unsigned, {t}, int*)" for t in _VALUES[:8])
+    )
     for op in ("add", "min", "max"):
         yield from declare(
             "warp", "warp", f"reduce_{op}",

@@ -1,6 +1,7 @@
 """IR <-> JSON, derived from the dataclasses of :mod:`verifier.ir.nodes`; no pickle, nothing is executed.
 
-Input -> output: a node -> nested lists and scalars (``to_data``) and back (``from_data``); text with ``dumps``/``loads``.
+Input -> output: a node -> nested lists and scalars (``to_data``) and back (``from_data``); text:
+``dumps``, ``loads``.
 A node is ``["Tag", field, …]`` in field order, a tuple is ``[item, …]``, a float its ``float.hex()``, a dict a list of
 pairs sorted as it was.
 
@@ -28,7 +29,9 @@ _CLASSES: dict[str, type[Any]] = {
     name: value for name, value in vars(nodes).items() if isinstance(value, type) and is_dataclass(value)
 }
 _CLASSES["Span"] = Span
-_FIELDS: dict[type[Any], tuple[str, ...]] = {cls: tuple(f.name for f in fields(cls)) for cls in _CLASSES.values()}
+_FIELDS: dict[type[Any], tuple[str, ...]] = {
+    cls: tuple(f.name for f in fields(cls)) for cls in _CLASSES.values()
+}
 
 Decoder = Callable[[Any], Any]
 

@@ -246,7 +246,9 @@ def _object(decl: ObjectDecl) -> str:
 
 
 def show_kernel(kernel: Kernel) -> str:
-    params = ", ".join(f"{show_type(p.type)}{' restrict' if p.restrict else ''} {p.name}" for p in kernel.params)
+    params = ", ".join(
+        f"{show_type(p.type)}{' restrict' if p.restrict else ''} {p.name}" for p in kernel.params
+    )
     lines = [f"kernel {kernel.label}({params})"]
     if kernel.launch_bounds:
         lines.append(f"  launch_bounds {', '.join(map(str, kernel.launch_bounds))}")

@@ -80,7 +80,19 @@ BUILTINS: dict[str, Int] = {
     **{f"{name}.{axis}": U32 for name in ("threadIdx", "blockIdx", "blockDim", "gridDim") for axis in "xyz"},
     "warpSize": I32,
 }
-ATOMICS = {"add": 1, "sub": 1, "min": 1, "max": 1, "exch": 1, "cas": 2, "and": 1, "or": 1, "xor": 1, "inc": 1, "dec": 1}
+ATOMICS = {
+    "add": 1,
+    "sub": 1,
+    "min": 1,
+    "max": 1,
+    "exch": 1,
+    "cas": 2,
+    "and": 1,
+    "or": 1,
+    "xor": 1,
+    "inc": 1,
+    "dec": 1,
+}
 INT_BITS = (8, 16, 32, 64, 128)
 FLOATS = ("f16", "bf16", "f32", "f64")
 KERNEL_LABEL = "kernel"
@@ -116,7 +128,9 @@ class _Checker:
     def check(self) -> None:
         kernel = self.kernel
         for param in kernel.params:
-            self.require(kernel.locals.get(param.name) == param.type, f"parameter {param.name} is no local of its type")
+            self.require(
+                kernel.locals.get(param.name) == param.type, f"parameter {param.name} is no local of its type"
+            )
             self.require(param.name not in self.written, f"two parameters named {param.name}")
             self.written.add(param.name)
         for name, type_ in kernel.locals.items():
@@ -134,8 +148,12 @@ class _Checker:
         self.require(decl.name not in self.kernel.locals, f"{decl.name} is both local and object")
         unsized = isinstance(decl.type, Array) and decl.type.count == 0
         self.require(decl.dynamic == unsized, f"object {decl.name}: dynamic and unsized go together")
-        self.require(not decl.dynamic or decl.space == "shared", f"object {decl.name}: dynamic but not shared")
-        self.require(decl.init is None or decl.space == "constant", f"object {decl.name}: init of a non-constant")
+        self.require(
+            not decl.dynamic or decl.space == "shared", f"object {decl.name}: dynamic but not shared"
+        )
+        self.require(
+            decl.init is None or decl.space == "constant", f"object {decl.name}: init of a non-constant"
+        )
         self.objects[decl.name] = decl
 
     def type(self, type_: Type) -> None:
@@ -153,7 +171,7 @@ class _Checker:
                 self.require(align > 0, f"struct {name}: alignment {align}")
                 for member in members:
                     self.type(member.type)
-                    inside = 0 <= member.offset and member.offset + size_of(member.type) <= size
+                    inside = member.offset >= 0 and member.offset + size_of(member.type) <= size
                     self.require(inside, f"struct {name}: field {member.name} lies outside")
                     self.require(
                         member.offset % max(1, align_of(member.type)) == 0,
@@ -170,20 +188,28 @@ class _Checker:
         match expr:
             case IntConst(value=value, type=type_):
                 self.type(type_)
-                low, high = (-(1 << type_.bits - 1), (1 << type_.bits - 1) - 1) if type_.signed else (0, (1 << type_.bits) - 1)
+                low, high = (
+                    (-(1 << type_.bits - 1), (1 << type_.bits - 1) - 1)
+                    if type_.signed
+                    else (0, (1 << type_.bits) - 1)
+                )
                 self.require(low <= value <= high, f"constant {value} does not fit {type_}")
             case FloatConst(type=type_):
                 self.type(type_)
             case BoolConst() | Undef():
                 self.type(expr.type)
             case Read(name=name, type=type_):
-                self.require(self.kernel.locals.get(name) == type_, f"read of {name} with a type it does not have")
+                self.require(
+                    self.kernel.locals.get(name) == type_, f"read of {name} with a type it does not have"
+                )
                 self.read.add(name)
             case Builtin(name=name, type=type_):
                 self.require(BUILTINS.get(name) == type_, f"builtin {name}")
             case Unary(op=op, operand=operand, type=type_):
                 self.same(type_, self.expr(operand), op)
-                self.require(isinstance(type_, Int) or (op == "neg" and isinstance(type_, Float)), f"{op} on {type_}")
+                self.require(
+                    isinstance(type_, Int) or (op == "neg" and isinstance(type_, Float)), f"{op} on {type_}"
+                )
             case Binary(op=op, left=left, right=right, type=type_):
                 self.same(type_, self.expr(left), op)
                 self.same(type_, self.expr(right), op)
@@ -244,7 +270,9 @@ class _Checker:
                 self.require(not isinstance(type_, Void), "dereference of a void pointer")
             case Object(name=name, type=type_):
                 decl = self.objects.get(name)
-                self.require(decl is not None and decl.type == type_, f"object {name} is not declared with this type")
+                self.require(
+                    decl is not None and decl.type == type_, f"object {name} is not declared with this type"
+                )
             case Elem(array=array, index=index, type=type_):
                 array_type = self.place(array)
                 self.require(isinstance(array_type, Array), "element of a non-array")
@@ -317,7 +345,9 @@ class _Checker:
                 self.assigned(var, type_)
             case Declare(name=name):
                 decl = self.objects.get(name)
-                self.require(decl is not None and decl.space == "local", f"declaration of {name}: no local object")
+                self.require(
+                    decl is not None and decl.space == "local", f"declaration of {name}: no local object"
+                )
             case Assert(cond=cond):
                 self.same(BOOL, self.expr(cond), "assert")
             case Trap() | Fence() | Unsupported():
@@ -369,5 +399,5 @@ class _Checker:
 
     def part(self, whole: Type, offset: int, type_: Type) -> None:
         self.require(isinstance(whole, Struct), "parts of a non-struct")
-        self.require(0 <= offset and offset + size_of(type_) <= size_of(whole), "part outside of its struct")
+        self.require(offset >= 0 and offset + size_of(type_) <= size_of(whole), "part outside of its struct")
         self.require(isinstance(type_, Int | Bool | Float | Pointer), "part that is not a scalar")

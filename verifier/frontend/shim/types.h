@@ -79,27 +79,26 @@ template <typename T> struct DefaultPtrTraits { typedef T *PtrType; };
 template <typename T> struct RestrictPtrTraits { typedef T *__restrict PtrType; };
 
 template <typename T, size_t N, template <typename> class P = DefaultPtrTraits, typename I = int64_t>
-struct TensorAccessor {
-  T *data_;
-  I sizes_[N];
-  I strides_[N];
-  VK_HD TensorAccessor<T, N - 1, P, I> operator[](I) const;
-  VK_HD I size(I) const;
-  VK_HD I stride(I) const;
-  VK_HD T *data() const;
-};
+struct TensorAccessor;
+/* The row of an accessor of N dimensions is one of N - 1, of one dimension an element. */
+template <typename T, size_t N, template <typename> class P, typename I>
+struct vk_row { typedef TensorAccessor<T, N - 1, P, I> type; };
 template <typename T, template <typename> class P, typename I>
-struct TensorAccessor<T, 1, P, I> {
-  T *data_;
-  I sizes_[1];
-  I strides_[1];
-  VK_HD T &operator[](I) const;
-  VK_HD I size(I) const;
-  VK_HD I stride(I) const;
-  VK_HD T *data() const;
-};
+struct vk_row<T, 1, P, I> { typedef T &type; };
+#define VK_ACCESSOR(NAME)                                                                                     \
+  struct NAME {                                                                                               \
+    T *data_;                                                                                                 \
+    I sizes_[N];                                                                                              \
+    I strides_[N];                                                                                            \
+    VK_HD typename vk_row<T, N, P, I>::type operator[](I) const;                                              \
+    VK_HD I size(I) const;                                                                                    \
+    VK_HD I stride(I) const;                                                                                  \
+    VK_HD T *data() const;                                                                                    \
+  };
+template <typename T, size_t N, template <typename> class P, typename I>
+VK_ACCESSOR(TensorAccessor)
 template <typename T, size_t N, template <typename> class P = DefaultPtrTraits, typename I = int64_t>
-struct GenericPackedTensorAccessor : TensorAccessor<T, N, P, I> {};
+VK_ACCESSOR(GenericPackedTensorAccessor)
 template <typename T, size_t N, template <typename> class P = DefaultPtrTraits, typename I = int64_t>
 using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, P, I>;
 template <typename T, size_t N, template <typename> class P = DefaultPtrTraits>
@@ -140,6 +139,8 @@ struct grid_group : thread_group {
 };
 template <unsigned Size, typename Parent = void>
 struct thread_block_tile : thread_group {
+  thread_block_tile() = default;
+  template <typename Other> VK_HD thread_block_tile(const thread_block_tile<Size, Other> &);
   VK_HD void sync() const;
   VK_HD unsigned thread_rank() const;
   VK_HD unsigned size() const;
