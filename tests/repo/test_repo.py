@@ -16,6 +16,7 @@ import pytest
 from specs.policy import GATES, PROPERTIES
 from specs.version import VERSION
 from verifier.report import pages
+from verifier.static_rules import rules
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("specs", "verifier", "sanitizers", "fuzz", "generator")
@@ -60,6 +61,12 @@ def test_every_check_is_a_property_and_every_gate_a_gate() -> None:
     assert documented == set(PROPERTIES)
     assert stems("checks") <= set(PROPERTIES)
     assert stems("gates") - {"context"} <= set(GATES)
+
+
+def test_every_static_rule_has_a_page_with_its_claim() -> None:
+    claims = {e.id: e.claim for e in pages.index()["rules"]}
+    assert {r.id for r in rules()} == set(claims)
+    assert not [r.id for r in rules() if r.summary != claims[r.id]]
 
 
 def test_pages_say_their_own_id_first() -> None:
