@@ -128,6 +128,7 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None) -> Te
             if k.hi is not None:
                 goals.append(t.le(solved[k], t.const(k.hi)))
             earlier = t.app(f"{k.name}:earlier", (), 2, 0, k.hi)
+            solved[earlier] = earlier
             test = t.substitute(s.loop_tests[k][0], {k: earlier})
             goals.append(t.or_(t.le(solved[k], earlier), writer(test)))
     if store.rows and len(store.rows) == len(read.rows):
@@ -180,15 +181,12 @@ def _solve(c: Claims, equations: list[Equation], unknowns: dict[Term, Term]) -> 
         if not terms:
             continue
         terms.sort(key=lambda p: (p[1].hi if p[1].hi is not None else 1 << 62, len(t.poly(p[1])), p[1].id))
+        left_over = t.quot(rest, terms[0][1])
         for i, (atom, weight) in enumerate(terms):
+            digit = left_over
             if i + 1 < len(terms):
-                radix = terms[i + 1][1]
-                step = t.quot(radix, weight) if weight is not t.one else radix
-                scaled = t.quot(rest, weight) if weight is not t.one else rest
-                digit = t.rem(scaled, step)
-                rest = t.sub(rest, t.mul(weight, digit))
-            else:
-                digit = t.quot(rest, weight) if weight is not t.one else rest
+                step = t.quot(terms[i + 1][1], weight)
+                digit, left_over = t.rem(left_over, step), t.quot(left_over, step)
             if not _assign(t, atom, digit, unknowns, solved, digits):
                 return None
     for x, parts in digits.items():
