@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from specs.contract import ConcreteLaunch
 from specs.location import Span
@@ -22,7 +22,7 @@ from verifier.ir.nodes import Kernel
 from verifier.isolation.sandbox import Sandbox
 from verifier.source.device_text import DeviceText
 
-Order = tuple[str, int]
+Order = tuple[Literal["forward", "reverse", "random", "interleaved"], int]
 """(kind, seed) of a schedule."""
 
 

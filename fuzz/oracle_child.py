@@ -97,12 +97,13 @@ def evaluate(
 
             op = load()[reference["op"]]
             options = {k: tuple(v) if isinstance(v, list) else v for k, v in reference["options"].items()}
-            exact = [iv.Interval.exact(t, fmt) for t in inputs]
-            value = call(op, inputs, options)
+            operands = dict(zip(reference["operands"], inputs, strict=True))
+            exact = {name: iv.Interval.exact(t, fmt) for name, t in operands.items()}
+            value = call(op, operands, options)
             if op.accepts is not None:
-                judged = op.accepts(got[0].reshape(value.shape), *exact, **options)
+                judged = op.accepts(got[0].reshape(value.shape), **exact, **options)
                 return [(value.double(), iv.Interval.exact(value, fmt), judged)]
-            return [(value.double(), op.bounds(*exact, **options), None)]
+            return [(value.double(), op.bounds(**exact, **options), None)]
         case "expression":
             scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, inputs, strict=True))}
             code = compile(reference["text"], "<reference>", "eval")
@@ -116,14 +117,13 @@ def evaluate(
             raise ValueError(f"unknown kind of reference {kind!r}")
 
 
-def call(op: Any, inputs: list[Any], options: dict[str, Any]) -> Any:
+def call(op: Any, operands: dict[str, Any], options: dict[str, Any]) -> Any:
     """The PyTorch callable on float64 (or, for integer data, int64) tensors."""
     if op.reference is not None:
-        return op.reference(*inputs, **options)
+        return op.reference(**operands, **options)
     path, _, name = op.callables[0].rpartition(".")
     function = getattr(importlib.import_module(path), name)
-    named = {operand.name: t for operand, t in zip(op.inputs, inputs, strict=False)}
-    return cast(Any, function(**named, **options))
+    return cast(Any, function(**operands, **options))
 
 
 def _consistent(value: Any, bounds: Any, judged: bool) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
@@ -37,7 +37,12 @@ from specs.location import Span
 from verifier.ir import nodes as ir
 
 Sizes = Mapping[str, int]
-ORDERS: tuple[str, ...] = ("forward", "reverse", "random")
+ORDERS: tuple[Literal["forward", "reverse", "random", "interleaved"], ...] = (
+    "forward",
+    "reverse",
+    "random",
+    "interleaved",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +389,7 @@ def _numbers(
         wire: dict[str, Any] = {
             "kind": "op",
             "op": op.name,
+            "operands": [operand.name for operand, _ in binding.inputs],
             "options": binding.options(shapes, launch.scalars),
         }
         if op.accepts is not None:

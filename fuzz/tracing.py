@@ -123,20 +123,15 @@ class _Tracer(TorchFunctionMode):  # type: ignore[misc]
         first = op.inputs[0].name
         if not isinstance(intervals.get(first), Interval):
             raise Untraceable(f"{dotted} of {type(named.get(first)).__name__} is not known to the tracer")
-        operands = [
-            intervals.pop(o.name) for o in op.inputs if o.name in intervals and intervals[o.name] is not None
-        ]
+        operands = {o.name: intervals[o.name] for o in op.inputs if intervals.get(o.name) is not None}
         options = {o.name: intervals.get(o.name, o.default) for o in op.options}
         for option in op.options:
-            if (
-                options[option.name] is None
-                and option.candidates is not None
-                and option.name not in intervals
-            ):
-                shapes = [tuple(t.lo.shape) for t in operands if isinstance(t, Interval)]
+            unsaid = options[option.name] is None and option.name not in intervals
+            if unsaid and option.candidates is not None:
+                shapes = [tuple(t.lo.shape) for t in operands.values() if isinstance(t, Interval)]
                 options[option.name] = option.candidates(shapes)[0]
         value = func(*args, **kwargs)
-        bounds = op.bounds(*operands, **options)
+        bounds = op.bounds(**operands, **options)
         if isinstance(value, tuple):  # torch.max(x, dim=…) gives values and indices
             self.keep(value[0], bounds)
             for extra in value[1:]:

@@ -347,6 +347,50 @@ def mean(value: Interval, dim: object, keepdim: bool = False) -> Interval:
     return value.sum(axis, keepdim, extra=4) / float(max(k, 1))
 
 
+def averaged(value: Interval, pooled: Callable[[Tensor], Tensor], k: int) -> Interval:
+    """Means over windows of k elements; ``pooled`` is linear and monotone."""
+    reach = pooled(torch.maximum(value.lo.abs(), value.hi.abs()))
+    error = reach * _gamma(k + 3, value.fmt) + (k + 1) * value.fmt.tiny
+    over = reach * k > value.fmt.largest * (1 - 1e-3)
+    lo = torch.where(over, -INF, pooled(value.lo) - error)
+    hi = torch.where(over, INF, pooled(value.hi) + error)
+    return _make(lo, hi, (pooled(value.nan.double()) > 0) | over, value.fmt)
+
+
+def scanned(value: Interval, dim: int) -> Interval:
+    """Prefix sums by any tree: k·u·Σ|terms| of the longest prefix's k, but each prefix's own magnitude."""
+    reach = torch.maximum(value.lo.abs(), value.hi.abs()).cumsum(dim)
+    k = value.lo.shape[dim]
+    error = reach * _gamma(k + 1, value.fmt) + k * value.fmt.tiny
+    over = reach > value.fmt.largest * (1 - 1e-3)
+    lo = torch.where(over, -INF, value.lo.cumsum(dim) - error)
+    hi = torch.where(over, INF, value.hi.cumsum(dim) + error)
+    return _make(lo, hi, (value.nan.double().cumsum(dim) > 0) | over, value.fmt)
+
+
+def multiplied(value: Interval, dim: int) -> Interval:
+    """Prefix products by any tree: (1 ± u)**k, unless some partial product may leave the format's range."""
+    ends = [e.abs().clamp(min=1e-320).log2().abs() for e in (value.lo, value.hi)]
+    travel = torch.maximum(*ends).cumsum(dim)
+    k = value.lo.shape[dim]
+    product = ((value.lo + value.hi) / 2).cumprod(dim)
+    middle = torch.maximum(value.lo.abs(), value.hi.abs()).clamp(min=1e-320)
+    own = ((value.hi - value.lo) / middle).cumsum(dim)
+    error = product.abs() * (_gamma(k + 1, value.fmt) + own * 2) + k * value.fmt.tiny
+    zero = ((value.lo == 0) & (value.hi == 0)).double().cumsum(dim) > 0
+    lost = (travel > -math.log2(value.fmt.tiny or 2.0**-1000)) & ~zero
+    infinite = torch.where(lost, INF, 0.0)
+    return _make(product - error - infinite, product + error + infinite, value.nan | lost, value.fmt)
+
+
+def reduced_loss(each: Interval, reduction: str) -> Interval:
+    """The ``reduction`` of a loss: none, sum, mean."""
+    if reduction == "none":
+        return each
+    axis = tuple(range(each.lo.dim()))
+    return each.sum(axis) if reduction == "sum" else mean(each, axis)
+
+
 def exponentials(x: Interval, axis: Sequence[int]) -> tuple[Interval, Interval, Interval]:
     """(max, exp(x - max), their sum). The online form rescales its sum up to k times: 5k roundings instead of k."""
     m = x.amax(axis, keepdim=True)
@@ -368,14 +412,7 @@ def normalized(
     m = mean(x, axis, keepdim=True)
     two_pass = mean((x - m).square(), axis, keepdim=True)
     one_pass = mean(x.square(), axis, keepdim=True) - m.square()
-    root = (two_pass.hull(one_pass) + eps).rsqrt()
-    scale = root if weight is None else root * weight
-    direct = (x - m) * root
-    if weight is not None:
-        direct = direct * weight
-    shift = -(m * scale) if bias is None else bias - m * scale
-    folded = x * scale + shift
-    return (direct if bias is None else direct + bias).hull(folded)
+    return affine(x, m, (two_pass.hull(one_pass) + eps).rsqrt(), weight, bias)
 
 
 def index_of_extreme(got: Tensor, x: Interval, dim: object) -> Tensor:
@@ -386,3 +423,51 @@ def index_of_extreme(got: Tensor, x: Interval, dim: object) -> Tensor:
     inside = (flat >= 0) & (flat < lo.shape[axis])
     chosen = hi.gather(axis, flat.clamp(0, lo.shape[axis] - 1))
     return (inside & (chosen >= lo.amax(axis, keepdim=True))).reshape(got.shape)
+
+
+def channelwise(value: Interval | None, lead: tuple[int, ...], rank: int) -> Interval | None:
+    """A vector of per-channel values, shaped ``lead`` and padded with ones to ``rank``."""
+    if value is None:
+        return None
+    return value.structural(lambda t: t.reshape(*lead, *(1,) * (rank - len(lead))))
+
+
+def affine(
+    x: Interval, m: Interval, root: Interval, weight: Interval | None, bias: Interval | None
+) -> Interval:
+    """(x - m)·root·weight + bias, written out or folded into x·s + t."""
+    scale = root if weight is None else root * weight
+    direct = (x - m) * root
+    if weight is not None:
+        direct = (direct * weight).hull((x - m) * scale)
+    shift = -(m * scale) if bias is None else bias - m * scale
+    folded = x * scale + shift
+    return (direct if bias is None else direct + bias).hull(folded)
+
+
+def powered(x: Interval, p: float) -> Interval:
+    """xᵖ: 8 ulp, or a product of p factors."""
+    ends = [x.lo.pow(p), x.hi.pow(p)]
+    lo, hi = torch.minimum(*ends), torch.maximum(*ends)
+    whole = p == int(p)
+    bad = torch.zeros_like(x.nan) if whole else x.lo < 0
+    if whole and int(p) % 2 == 0:
+        crosses = (x.lo < 0) & (x.hi > 0)
+        lo = torch.where(crosses, torch.zeros_like(lo) if p > 0 else lo, lo)
+    if p < 0:
+        crosses = (x.lo <= 0) & (x.hi >= 0) & (x.lo != x.hi)
+        lo, hi = torch.where(crosses, -INF, lo), torch.where(crosses, INF, hi)
+    return _make(lo, hi, x.nan | bad, x.fmt).rounded(max(8.0, abs(p)))
+
+
+def attention(query: Interval, key: Interval, value: Interval, causal: bool, scale: float | None) -> Interval:
+    """softmax(q·kᵀ·scale)·v; the scale on q, on the scores, or as a division."""
+    d = query.lo.shape[-1]
+    factor = d**-0.5 if scale is None else scale
+    scores = factor * query.contract(key, lambda a, b: a @ b.mT, d + 2)
+    if causal:
+        hidden = torch.ones(scores.lo.shape[-2:], dtype=torch.bool).triu(1)
+        lo, hi = (torch.where(hidden, -INF, end) for end in (scores.lo, scores.hi))
+        scores = Interval(lo, hi, scores.nan & ~hidden, scores.fmt)
+    weights = softmax(scores, -1)
+    return weights.contract(value, lambda a, b: a @ b, 5 * value.lo.shape[-2])

@@ -124,6 +124,11 @@ def reduction_dims(inputs: Sequence[Shape]) -> Sequence[Value]:
     return [None, *range(len(inputs[0]))] if len(inputs[0]) > 1 else [None]
 
 
+def reductions(inputs: Sequence[Shape]) -> Sequence[Value]:
+    """Candidates for ``reduction`` of a loss: the output's shape tells none from mean (sum must be said)."""
+    return ["mean", "none"]
+
+
 def reduced(shape: Shape, dim: Value) -> Shape:
     """The shape after reducing ``dim`` (None: everything)."""
     if dim is None:

@@ -27,8 +27,8 @@ def shape(inputs: Sequence[Shape], options: Options) -> Sequence[Shape]:
     return [(*(a[:-2] or b[:-2]), m, n)]
 
 
-def product(a: Tensor, b: Tensor) -> Tensor:
-    return a @ b.mT
+def product(input: Tensor, other: Tensor) -> Tensor:
+    return input @ other.mT
 
 
 def bounds(input: Interval, other: Interval) -> Interval:

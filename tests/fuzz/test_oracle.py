@@ -24,7 +24,7 @@ def ask(oracle: Oracle, reference: dict[str, Any], names: tuple[str, ...] = ("x"
 
 
 def test_torch_is_not_imported_here(oracle: Oracle) -> None:
-    answer = ask(oracle, {"kind": "op", "op": "relu", "options": {}})
+    answer = ask(oracle, {"kind": "op", "op": "relu", "operands": ["input"], "options": {}})
     assert answer.value.tolist() == [0.0, 0.5, 2.0] and (answer.low == answer.high).all()
     assert oracle.torch
 
@@ -82,7 +82,7 @@ def test_missing_torch_is_one_line_with_the_command(monkeypatch: pytest.MonkeyPa
     )
     monkeypatch.setattr(module, "python_argv", lambda name: [sys.executable, "-I", "-S", "-B", "-c", code])
     with Oracle(probe("none")) as own, pytest.raises(OracleError, match="pip install torch") as error:
-        ask(own, {"kind": "op", "op": "relu", "options": {}})
+        ask(own, {"kind": "op", "op": "relu", "operands": ["input"], "options": {}})
     assert error.value.missing and "\n" not in str(error.value)
 
 
@@ -102,7 +102,7 @@ def test_child_that_misbehaves_is_an_error(monkeypatch: pytest.MonkeyPatch, code
     monkeypatch.setattr(module, "python_argv", lambda name: [sys.executable, "-I", "-c", code])
     monkeypatch.setattr(module, "HELLO_SECONDS", 1.0)
     with Oracle(Sandbox("none"), seconds=1.0) as own, pytest.raises(OracleError, match=message):
-        ask(own, {"kind": "op", "op": "relu", "options": {}})
+        ask(own, {"kind": "op", "op": "relu", "operands": ["input"], "options": {}})
 
 
 def test_frames_round_trip() -> None:

@@ -331,7 +331,12 @@ def judge(
     dtype = "i64" if op.output == "index" else "f32"
     raw = dtypes.encode(got, dtype)
     tensors = [torch.from_numpy(a.copy()) for a in arrays]
-    reference = {"kind": "op", "op": op_name, "options": full}
+    reference = {
+        "kind": "op",
+        "op": op_name,
+        "operands": [o.name for o, _ in zip(op.inputs, shapes, strict=False)],
+        "options": full,
+    }
     ((value, bounds, judged),) = evaluate(reference, tensors, [], [torch.from_numpy(got.copy())], iv.F32)
     assert bool(((value >= bounds.lo) & (value <= bounds.hi) | bounds.nan | ~torch.isfinite(value)).all())
     flat = [
