@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from specs.policy import GATES, Policy
 from specs.results import FileResult, GateResult, Outcome
+from verifier.agreement import agree
 from verifier.judge import Case, headline, judge
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
     gates = tuple(
         _run_gate(name, context, options.verbose) for name in GATES if name in (options.gates or required)
     )
+    gates = agree(gates)
     case = Case(
         policy=policy,
         kernels=_kernel_names(submission, options),
