@@ -123,11 +123,19 @@ def _device(parts: Sequence[_Part], builds: Sequence[Build], defines: Mapping[st
         text=text,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         kernels=tuple(kernel for part in parts for kernel in part.cut.kernels),
-        system_includes=tuple(dict.fromkeys(i for part in parts for i in part.system_includes)),
+        system_includes=tuple(
+            dict.fromkeys([*_implied(builds), *(i for p in parts for i in p.system_includes)])
+        ),
         user_headers=tuple(dict.fromkeys(h for part in parts for h in part.user_headers)),
         defines=tuple({**{k: v for b in builds for k, v in b.defines.items()}, **defines}.items()),
         flags=tuple(dict.fromkeys(flag for build in builds for flag in build.flags)),
     )
+
+
+def _implied(builds: Sequence[Build]) -> Sequence[str]:
+    """What PyTorch's extension builder includes by itself."""
+    inline = any(build.inline for build in builds)
+    return ("torch/extension.h", "cuda.h", "cuda_runtime.h") if inline else ()
 
 
 def _clashes(parts: Sequence[_Part]) -> tuple[str, ...]:

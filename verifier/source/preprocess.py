@@ -34,9 +34,10 @@ from verifier.source.device_text import Conditional, SourceText
 from verifier.source.errors import SourceError
 from verifier.source.tokens import LineMap, Token, directive_line, scan
 
-MAX_FILE = 4 << 20
+MAX_FILE = 1 << 20
 MAX_HEADERS = 256
-MAX_EXPANDED = 8 << 20
+MAX_HEADER_BYTES = 4 << 20
+MAX_EXPANDED = 2 << 20
 _LIMITS = Limits(cpu_seconds=3, memory_mb=1024, wall_seconds=15.0, output_bytes=MAX_EXPANDED, processes=16)
 _COMMAND = ("g++", "-E", "-undef", "-nostdinc", "-x", "c++", "-std=gnu++17", "-w", "-")
 _ERROR = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.MULTILINE)
@@ -157,6 +158,7 @@ class _Run:
         self.includes: list[_Include] = []
         self.copies: dict[Path, _Copy] = {}
         self.texts: dict[str, str] = {}
+        self.header_bytes = 0
         self.pragma = "vk_" + hashlib.sha256(source.text.encode()).hexdigest()[:16]
 
     def expand(self, prelude: str, defines: Mapping[str, str]) -> Expanded:
@@ -243,6 +245,11 @@ class _Run:
             shown = os.path.normpath(folder / name)
             shown = shown if os.path.realpath(shown) == str(path) else str(path)
             data = read_bytes(path)
+            self.header_bytes += len(data)
+            if self.header_bytes > MAX_HEADER_BYTES:
+                raise SourceError(
+                    f"includes more than {MAX_HEADER_BYTES >> 20} MiB of headers", span, "split it"
+                )
             source = SourceText(shown, decode(data, Path(shown)))
             copy = _Copy(f"h{len(self.copies)}", source, hashlib.sha256(data).hexdigest())
             self.copies[path] = copy

@@ -26,6 +26,8 @@ from verifier.source.errors import SourceError
 Lines = list[tuple[str, int]]
 """The lines of a string value, each with its line in the Python file."""
 _POSITIONAL = ("name", "cpp_sources", "cuda_sources", "functions", "extra_cflags", "extra_cuda_cflags")
+MAX_PYTHON = 256 << 10
+"""Python's own parser needs seconds for hostile text of this size."""
 _HARMLESS = re.compile(
     r"-O[0-3s]|-O|-g|-G|-w|-W.*|-lineinfo|--generate-line-info|-Xptxas.*|--ptxas-options.*|-Xcompiler.*|-std=c\+\+(14|17|20)"
     r"|--?expt-relaxed-constexpr|--?expt-extended-lambda|--?extended-lambda|-v|--verbose|-fPIC|-t=?\d*|--threads.*|-lcu.*"
@@ -42,12 +44,13 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """One ``load_inline`` call (or one plain file): what is compiled together."""
+    """One ``load_inline`` call (``inline``) or one plain file: what is compiled together."""
 
     cuda: tuple[Named, ...] = ()
     cpp: tuple[Named, ...] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    inline: bool = False
 
 
 class _Unclear(Exception):
@@ -68,16 +71,16 @@ def joined(sources: Sequence[SourceText]) -> SourceText:
 
 def read_builds(text: str, path: str) -> tuple[tuple[Build, ...], tuple[str, ...]]:
     """Every ``load_inline`` call of the file, in order, and what could not be read. Raises SourceError."""
+    if len(text) > MAX_PYTHON:
+        raise SourceError(f"is larger than {MAX_PYTHON >> 10} KiB", Span(path, 0), "split the file")
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
         raise SourceError(
             f"is not Python: {error.msg}", Span(path, error.lineno or 0), "fix the line"
         ) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise SourceError(
-            f"cannot be parsed as Python: {error}", Span(path, 0), "simplify the file"
-        ) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise SourceError("is nested too deeply", Span(path, 0), "simplify the file") from None
     builds: list[Build] = []
     problems: list[str] = []
     names = _aliases(tree)
@@ -147,6 +150,7 @@ def _build(call: ast.Call, constants: _Constants) -> Build:
         constants.sources(given.get("cpp_sources")),
         defines,
         tuple(dict.fromkeys(kept)),
+        inline=True,
     )
 
 
@@ -198,7 +202,7 @@ class _Constants:
             case ast.JoinedStr():
                 return self._formatted(node)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return _concatenated(self.lines(left), self.lines(right))
+                return _concatenated([self.lines(left), self.lines(right)])
             case ast.Name():
                 bound, scopes = self._lookup(node)
                 return _Constants(self.text, self.path, scopes, self.depth + 1).lines(bound)
@@ -209,13 +213,14 @@ class _Constants:
 
     def _literal(self, node: ast.expr, value: str) -> Lines:
         segment = ast.get_source_segment(self.text, node) or ""
-        lines: Lines = [("", node.lineno)]
+        pieces: list[Lines] = []
         try:
             for token in tokenize.generate_tokens(io.StringIO(f"(\n{segment}\n)").readline):
                 if token.type == tokenize.STRING:
-                    lines = _concatenated(lines, _decoded(token.string, node.lineno + token.start[0] - 2))
+                    pieces.append(_decoded(token.string, node.lineno + token.start[0] - 2))
         except (tokenize.TokenError, SyntaxError, ValueError):
-            lines = []
+            pieces = []
+        lines = _concatenated(pieces)
         if "\n".join(t for t, _ in lines) != value:
             raise _Unclear(node, "this string literal cannot be mapped to lines")
         return lines
@@ -333,9 +338,19 @@ def _bindings(scope: _Scope, name: str) -> Iterator[ast.Assign | ast.AnnAssign |
         stack += reversed(list(ast.iter_child_nodes(node)))
 
 
-def _concatenated(left: Lines, right: Lines) -> Lines:
-    (last, number), (first, other) = left[-1], right[0]
-    return [*left[:-1], (last + first, number if last else other), *right[1:]]
+def _concatenated(pieces: Sequence[Lines]) -> Lines:
+    """The lines of several strings, one after the other; a line that is put together has its first part's number."""
+    parts: list[list[str]] = [[]]
+    numbers = [0]
+    for piece in pieces:
+        for index, (text, number) in enumerate(piece):
+            if index:
+                parts.append([])
+                numbers.append(number)
+            elif not any(parts[-1]):
+                numbers[-1] = number
+            parts[-1].append(text)
+    return [("".join(part), number) for part, number in zip(parts, numbers, strict=True)]
 
 
 _PIECE = re.compile(

@@ -82,7 +82,8 @@ def _for_device(declaration: Declaration) -> bool:
         case "function":
             return declaration.device or bool(declaration.specifiers & {"constexpr", "consteval"})
         case "variable":
-            return declaration.device or bool(declaration.specifiers & {"const", "constexpr", "constinit"})
+            kept = {"const", "constexpr", "constinit", "texture", "surface"}
+            return declaration.device or bool(declaration.specifiers & kept)
         case "type" | "alias":
             return True
         case "using" | "template" | "assembly" | "other" | "empty":
