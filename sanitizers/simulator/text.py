@@ -94,7 +94,13 @@ class _Rewriter:
                 out += [self.text[position:begin], new]
                 position = end
         out.append(self.text[position:])
-        return Prepared("".join(out), None, frozenset(self.shared), frozenset(self.device))
+        return Prepared(self._aliases() + "".join(out), None, frozenset(self.shared), frozenset(self.device))
+
+    def _aliases(self) -> str:
+        """PyTorch's namespaces, if the text speaks of them."""
+        pairs = zip(self.tokens, self.tokens[1:], strict=False)
+        used = {name.text for name, colons in pairs if colons.text == "::"} & {"at", "c10", "torch"}
+        return "".join(f"namespace {name} = simt_{name};" for name in sorted(used)) + "\n"
 
     def _in_lambda(self, index: int) -> bool:
         return index > 0 and self.tokens[index - 1].text == "]"

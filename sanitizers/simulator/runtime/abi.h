@@ -26,7 +26,7 @@ struct Declaration {
     uint32_t object;  // 0: not registered yet
 };
 // A __shared__ or __device__ variable of namespace scope; its slot, and so its address, is chosen by the rewriter.
-struct Placed {
+struct alignas(64) Placed {  // 64: so that the entries of the section lie without gaps
     enum Kind : uint32_t { Shared, Dynamic, Device };
     uint32_t slot;
     Kind kind;

@@ -83,7 +83,7 @@ void prepare(Fiber& fiber) {
     }
     // Staggered tops: stacks that all start at one page offset fight for the same cache sets.
     size_t colour = (reinterpret_cast<uintptr_t>(fiber.stack) / STACK % 61) * 192;
-    auto** top = reinterpret_cast<void**>((reinterpret_cast<uintptr_t>(fiber.stack) + STACK - colour) & ~uintptr_t(63));
+    auto** top = reinterpret_cast<void**>((reinterpret_cast<uintptr_t>(fiber.stack) + STACK - 64 - colour) & ~uintptr_t(63));
     *--top = nullptr;
     *--top = reinterpret_cast<void*>(&entry);
     for (int i = 0; i < 6; i++) {

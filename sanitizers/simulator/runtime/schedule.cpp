@@ -510,8 +510,11 @@ static void wait_at(simt::State state, simt::Site site, const void* frame) {
     if (g.call_paths) {
         auto* link = static_cast<const uintptr_t*>(frame);
         uintptr_t low = reinterpret_cast<uintptr_t>(g.current->stack);
+        uint32_t last = 0, before = 0;  // the two outermost frames are the runtime's own
         while (reinterpret_cast<uintptr_t>(link) - low < STACK_BYTES - 16) {
-            g.current->path = g.current->path * 31 + uint32_t(link[1]);
+            g.current->path = g.current->path * 31 + before;
+            before = last;
+            last = uint32_t(link[1]);
             link = reinterpret_cast<const uintptr_t*>(link[0]);
         }
     }

@@ -242,7 +242,7 @@ SIMT_INLINE __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return __nv_b
 SIMT_INLINE __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
 SIMT_INLINE __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
 
-namespace c10 {
+namespace simt_c10 {
 #define SIMT_TENSOR_FLOAT(NAME, NATIVE, PACK, UNPACK)                                                          \
     struct __attribute__((aligned(2))) NAME {                                                                  \
         unsigned short x;                                                                                      \
@@ -266,12 +266,12 @@ namespace c10 {
     SIMT_INLINE NAME operator-(const NAME& a) { return NAME(-float(a)); }
 SIMT_TENSOR_FLOAT(Half, __half, half_from_float, float_from_half)
 SIMT_TENSOR_FLOAT(BFloat16, __nv_bfloat16, bfloat_from_float, float_from_bfloat)
-}  // namespace c10
-namespace at {
-using c10::BFloat16;
-using c10::Half;
-}  // namespace at
-namespace torch {
-using c10::BFloat16;
-using c10::Half;
-}  // namespace torch
+}  // namespace simt_c10
+namespace simt_at {
+using simt_c10::BFloat16;
+using simt_c10::Half;
+}  // namespace simt_at
+namespace simt_torch {
+using simt_c10::BFloat16;
+using simt_c10::Half;
+}  // namespace simt_torch

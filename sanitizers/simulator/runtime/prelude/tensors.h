@@ -1,6 +1,6 @@
 // PyTorch's accessors: a pointer, sizes and strides by value.
 #pragma once
-namespace at {
+namespace simt_at {
 template <class T>
 struct DefaultPtrTraits {
     typedef T* PtrType;
@@ -47,13 +47,13 @@ template <class T, size_t N, template <class> class P = DefaultPtrTraits>
 using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, P, int32_t>;
 template <class T, size_t N, template <class> class P = DefaultPtrTraits>
 using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, P, int64_t>;
-}  // namespace at
-namespace torch {
-using at::DefaultPtrTraits;
-using at::GenericPackedTensorAccessor;
-using at::PackedTensorAccessor;
-using at::PackedTensorAccessor32;
-using at::PackedTensorAccessor64;
-using at::RestrictPtrTraits;
-using at::TensorAccessor;
-}  // namespace torch
+}  // namespace simt_at
+namespace simt_torch {
+using simt_at::DefaultPtrTraits;
+using simt_at::GenericPackedTensorAccessor;
+using simt_at::PackedTensorAccessor;
+using simt_at::PackedTensorAccessor32;
+using simt_at::PackedTensorAccessor64;
+using simt_at::RestrictPtrTraits;
+using simt_at::TensorAccessor;
+}  // namespace simt_torch
