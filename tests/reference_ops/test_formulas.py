@@ -1,4 +1,4 @@
-"""Every op's tolerance against float32 formulas written by hand: right ones must pass everywhere, wrong ones must not."""
+"""Every op's tolerance against float32 formulas written by hand: right ones pass everywhere, wrong ones do not."""
 
 from __future__ import annotations
 
