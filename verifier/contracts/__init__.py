@@ -11,7 +11,7 @@ Example::
     [c.kernel for c in found.contracts], found.instantiations, found.draft
 """
 
-from verifier.contracts.derive import ContractSet, derive
+from verifier.contracts.assembly import ContractSet, derive
 from verifier.contracts.errors import ContractError
 
 __all__ = ["ContractError", "ContractSet", "derive"]

@@ -296,14 +296,14 @@ def collect(found: Exploration, cap: int, entry: str) -> Lifted:
         for launch in run.launches:
             out.sites.add(launch.span)
             contract = contract_of(run, launch, cap, extra)
-            key = _digest(contract)
+            key = digest(contract)
             if key not in seen:
                 seen[key] = len(out.contracts)
                 out.contracts.append(contract)
     return out
 
 
-def _digest(contract: Contract) -> str:
+def digest(contract: Contract) -> str:
     """What tells two contracts apart: everything but order, notes and fixes."""
     data = to_json(replace(contract, launch=replace(contract.launch, order=0)))
     for group in ("requires", "assumptions", "no_alias"):

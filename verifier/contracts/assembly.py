@@ -1,0 +1,129 @@
+"""From a submission to its contracts: stated, lifted and drafted, combined per launch. See the package's docstring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from specs.contract import Contract
+from verifier.contracts import entries
+from verifier.contracts.caller import Caller
+from verifier.contracts.entries import Lifted
+from verifier.contracts.problem import Problem
+from verifier.contracts.run import Run, explore
+from verifier.frontend.host import HostCode, HostUnreadable, read_host
+from verifier.isolation.sandbox import Sandbox
+from verifier.source.device_text import Submission
+
+
+@dataclass(frozen=True, slots=True)
+class ContractSet:
+    """``instantiations``: (kernel, template arguments) that launches or contracts name, for the device front end.
+
+    ``unlaunched``: kernels without any contract. ``problems``: what could not be read or lifted, one line each.
+    ``reference``: the reference op that a person stated. ``draft``: contract text to review for what is missing.
+    """
+
+    contracts: tuple[Contract, ...]
+    instantiations: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    unlaunched: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    reference: str | None = None
+    draft: str = ""
+
+
+def derive(
+    submission: Submission,
+    *,
+    contract_file: Path | None,
+    problem: Problem | None,
+    lock: Path | None,
+    sandbox: Sandbox,
+    cap: int = 1 << 30,
+) -> ContractSet:
+    """The contracts of every launch of ``submission``. Raises ContractError for a broken stated contract."""
+    cap = max(cap, problem.largest() if problem is not None else 0)
+    lifted = lift(submission, problem=problem, sandbox=sandbox, cap=cap)
+    contracts = tuple(lifted.contracts)
+    launched = {c.kernel for c in contracts}
+    kernels = [name for name, _ in submission.device.kernels]
+    return ContractSet(
+        contracts=contracts,
+        instantiations=tuple(dict.fromkeys((c.kernel, c.instantiation) for c in contracts)),
+        unlaunched=tuple(k for k in kernels if k not in launched),
+        problems=tuple(lifted.problems),
+    )
+
+
+def lift(submission: Submission, *, problem: Problem | None, sandbox: Sandbox, cap: int) -> Lifted:
+    """Everything that the host code says."""
+    try:
+        code = read_host(submission.host, sandbox=sandbox)
+    except HostUnreadable as error:
+        return Lifted(problems=[str(error)])
+    if submission.kind == "python":
+        return lift_python(submission, code, problem, cap)
+    out = Lifted()
+    for usr in entries.entry_points(code):
+        _extend(out, entries.lift_entry(code, usr, cap))
+    return _finished(out, code)
+
+
+def lift_python(submission: Submission, code: HostCode, problem: Problem | None, cap: int) -> Lifted:
+    """Through the caller where it can be followed; each launcher on its own where it cannot."""
+    out = Lifted()
+    called: set[str] = set()
+    complete = False
+    if "ModelNew" in submission.python:
+
+        def execute(run: Run) -> None:
+            caller = Caller(run, submission.python, submission.path, code, problem)
+            try:
+                caller.start()
+            finally:
+                called.update(caller.called)
+
+        try:
+            found = explore(execute)
+            complete = found.complete
+            _extend(out, entries.collect(found, cap, "ModelNew"), gaps=False)
+        except SyntaxError as error:
+            out.problems.append(f"{submission.path}: the Python code does not parse: {error.msg}")
+    for usr in entries.entry_points(code):
+        if not complete or usr not in called:
+            _extend(out, entries.lift_entry(code, usr, cap))
+    return _finished(out, code)
+
+
+def _extend(out: Lifted, more: Lifted, gaps: bool = True) -> None:
+    out.contracts += more.contracts
+    out.problems += more.problems
+    out.sites |= more.sites
+
+
+def _finished(out: Lifted, code: HostCode) -> Lifted:
+    """A launch that stands in the host code but was reached on no path is a problem of its own."""
+    missed: dict[str, list[str]] = {}
+    for kernel, places in entries.launch_sites(code).items():
+        for place in places:
+            if place not in out.sites:
+                missed.setdefault(kernel, []).append(str(place))
+    for kernel, places_ in missed.items():
+        line = f"{places_[0]}: the launch of {kernel} was not reached by any path that is followed"
+        out.problems.append(line)
+        out.contracts = [replace(c, gaps=(*c.gaps, line)) if c.kernel == kernel else c for c in out.contracts]
+    out.problems = list(dict.fromkeys(out.problems))
+    out.contracts = _unique(out.contracts)
+    return out
+
+
+def _unique(contracts: Sequence[Contract]) -> list[Contract]:
+    seen: set[str] = set()
+    out: list[Contract] = []
+    for contract in contracts:
+        key = entries.digest(contract)
+        if key not in seen:
+            seen.add(key)
+            out.append(contract)
+    return out

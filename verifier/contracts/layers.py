@@ -1,0 +1,254 @@
+"""Layers of torch.nn as the caller builds them: parameters with shapes, and what calling one does to a shape.
+
+Example: ``nn.Linear(in_features, out_features)`` has ``weight`` of dims ``(out_features, in_features)``; called on
+``(batch, in_features)`` it gives ``(batch, out_features)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from specs.location import Span
+from verifier.contracts import tensors
+from verifier.contracts.run import Run
+from verifier.contracts.values import (
+    FALSE,
+    PY,
+    Bool,
+    Int,
+    Items,
+    Null,
+    Tensor,
+    Unknown,
+    Value,
+    arith,
+    compare,
+    const,
+)
+
+_CONV = {"Conv1d": (1, False), "Conv2d": (2, False), "Conv3d": (3, False), "ConvTranspose1d": (1, True),
+         "ConvTranspose2d": (2, True), "ConvTranspose3d": (3, True)}  # fmt: skip
+_CONV_NAMES = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "dilation", "groups", "bias")
+_TRANSPOSED = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "output_padding", "groups", "bias", "dilation")
+_POOL = {"MaxPool1d": 1, "MaxPool2d": 2, "MaxPool3d": 3, "AvgPool1d": 1, "AvgPool2d": 2, "AvgPool3d": 3}
+_NORM = frozenset("BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LayerNorm".split())
+_SAME = frozenset(
+    "ReLU ReLU6 GELU SiLU Sigmoid Tanh Softmax LogSoftmax Softplus Softsign LeakyReLU ELU SELU Hardtanh Hardswish Hardsigmoid "
+    "Mish Dropout Dropout2d Dropout3d CELU Threshold LogSigmoid Softmin PReLU".split()
+)
+
+
+@dataclass(slots=True)
+class Layer:
+    """``kind`` is the class name in torch.nn. ``attributes``: weight, bias and the constructor's values."""
+
+    kind: str
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+def parameter(run: Run, name: str, dims: tuple[Int, ...] | None, dtype: str | None = "f32") -> Tensor:
+    """A tensor that the module owns: memory of its own, contiguous."""
+    if dims is None:
+        out = tensors.allocate_unknown(run, name, dtype)
+        return tensors.replace(out, layout="contiguous")
+    key = run.unique(name)
+    storage = tensors.Storage(
+        dtype, None, dims, how="argument", align=tensors.DEVICE_ALIGN, host_name=name, caller=True, contiguous=True
+    )
+    run.add_storage(key, storage)
+    run.caller_dims.append(dims)
+    return Tensor(key, dims, dtype, key, "contiguous", host_name=name)
+
+
+def _bound(names: Sequence[str], args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
+    return dict(zip(names, args, strict=False)) | {k: v for k, v in kwargs.items() if k in names}
+
+
+def _tuple(value: Value | None, count: int, default: int) -> tuple[Int, ...] | None:
+    if value is None:
+        return tuple(const(default, PY) for _ in range(count))
+    if isinstance(value, Int):
+        return tuple(value for _ in range(count))
+    if isinstance(value, Items) and len(value.items) == count and all(isinstance(i, Int) for i in value.items):
+        return tuple(i for i in value.items if isinstance(i, Int))
+    return None
+
+
+def build(run: Run, kind: str, args: Sequence[Value], kwargs: Mapping[str, Value], name: str) -> Layer:
+    """``nn.kind(*args, **kwargs)`` assigned to an attribute called ``name``."""
+    layer = Layer(kind)
+    if kind == "Linear":
+        given = _bound(("in_features", "out_features", "bias"), args, kwargs)
+        layer.attributes |= given
+        dims = (given.get("out_features"), given.get("in_features"))
+        known = tuple(d for d in dims if isinstance(d, Int))
+        layer.attributes["weight"] = parameter(run, f"{name}_weight", known if len(known) == 2 else None)
+        has_bias = given.get("bias")
+        _bias(run, layer, f"{name}_bias", known[0] if known else None, has_bias)
+    elif kind in _CONV:
+        _build_conv(run, layer, args, kwargs, name)
+    elif kind in _POOL:
+        layer.attributes |= _bound(("kernel_size", "stride", "padding", "dilation"), args, kwargs)
+        layer.attributes.setdefault("stride", layer.attributes.get("kernel_size", Null()))
+    elif kind in _NORM:
+        _build_norm(run, layer, args, kwargs, name)
+    elif kind == "Embedding":
+        given = _bound(("num_embeddings", "embedding_dim"), args, kwargs)
+        both = tuple(v for v in given.values() if isinstance(v, Int))
+        layer.attributes["weight"] = parameter(run, f"{name}_weight", both if len(both) == 2 else None)
+    elif kind == "Flatten":
+        layer.attributes |= _bound(("start_dim", "end_dim"), args, kwargs)
+    else:
+        layer.attributes |= dict(kwargs)
+        layer.attributes |= {f"_{i}": a for i, a in enumerate(args)}
+    return layer
+
+
+def _bias(run: Run, layer: Layer, name: str, count: Int | None, wanted: Value | None) -> None:
+    if isinstance(wanted, Bool) and wanted == FALSE:
+        layer.attributes["bias"] = Null()
+    elif wanted is None or (isinstance(wanted, Bool) and wanted.value is True):
+        layer.attributes["bias"] = parameter(run, name, None if count is None else (count,))
+    else:
+        layer.attributes["bias"] = Unknown("an optional bias")
+
+
+def _build_conv(run: Run, layer: Layer, args: Sequence[Value], kwargs: Mapping[str, Value], name: str) -> None:
+    rank, transposed = _CONV[layer.kind]
+    given = _bound(_TRANSPOSED if transposed else _CONV_NAMES, args, kwargs)
+    layer.attributes |= given
+    kernel, groups = _tuple(given.get("kernel_size"), rank, 1), given.get("groups", const(1, PY))
+    first, second = given.get("in_channels"), given.get("out_channels")
+    dims: tuple[Int, ...] | None = None
+    if kernel and isinstance(first, Int) and isinstance(second, Int) and isinstance(groups, Int):
+        ins, outs = (second, first) if transposed else (first, second)
+        per_group = arith("/", ins, groups, PY)
+        dims = (outs, per_group, *kernel) if per_group is not None else None
+    layer.attributes["weight"] = parameter(run, f"{name}_weight", dims)
+    _bias(run, layer, f"{name}_bias", second if isinstance(second, Int) else None, given.get("bias"))
+    for key, default in (("stride", 1), ("padding", 0), ("dilation", 1), ("kernel_size", 1), ("output_padding", 0)):
+        both = _tuple(given.get(key), rank, default)
+        layer.attributes[key] = Items(both) if both is not None else Unknown(key)
+    layer.attributes["groups"] = groups
+
+
+def _build_norm(run: Run, layer: Layer, args: Sequence[Value], kwargs: Mapping[str, Value], name: str) -> None:
+    position = 1 if layer.kind == "GroupNorm" else 0
+    names = ("num_groups", "num_channels", "eps") if layer.kind == "GroupNorm" else ("num_features", "eps", "momentum")
+    if layer.kind == "LayerNorm":
+        names = ("normalized_shape", "eps", "elementwise_affine")
+    layer.attributes |= _bound(names, args, kwargs)
+    count = args[position] if len(args) > position else kwargs.get(names[position])
+    dims = tensors.int_list([count]) if count is not None else None
+    shape = tuple(dims) if dims else None
+    affine = kwargs.get("affine", kwargs.get("elementwise_affine"))
+    plain = affine is None or (isinstance(affine, Bool) and affine.value is True)
+    if plain and not layer.kind.startswith("InstanceNorm"):
+        layer.attributes["weight"] = parameter(run, f"{name}_weight", shape)
+        layer.attributes["bias"] = parameter(run, f"{name}_bias", shape)
+    if layer.kind.startswith("BatchNorm"):
+        layer.attributes["running_mean"] = parameter(run, f"{name}_running_mean", shape)
+        layer.attributes["running_var"] = parameter(run, f"{name}_running_var", shape)
+
+
+def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) -> Value:
+    """``layer(x)``."""
+    x = args[0] if args else Unknown("no argument")
+    if not isinstance(x, Tensor):
+        return Unknown(f"the result of {layer.kind}")
+    if layer.kind == "Identity":
+        return x
+    if layer.kind in _SAME or layer.kind in _NORM:
+        if layer.kind.startswith("Dropout"):
+            # in evaluation mode the very tensor comes back
+            return tensors.call_method(run, x, "detach", [], {}, span, hint)
+        if isinstance(layer.attributes.get("inplace"), Bool):
+            run.write(x.storage)
+            return x
+        return tensors.call_function(run, "relu", [x], {}, span, hint)
+    if layer.kind == "Flatten":
+        start = layer.attributes.get("start_dim", const(1, PY))
+        return tensors.call_method(run, x, "flatten", [start, layer.attributes.get("end_dim", const(-1, PY))], {}, span, hint)
+    if layer.kind == "Linear":
+        weight = layer.attributes["weight"]
+        return tensors.call_function(run, "linear", [x, weight], {}, span, hint)
+    dims = tensors.dims_of(run, x)
+    out = None
+    if dims is not None and layer.kind in _CONV:
+        out = _conv_dims(run, layer, dims, span)
+    elif dims is not None and layer.kind in _POOL:
+        out = _pool_dims(run, layer, dims, span)
+    if out is not None:
+        return tensors.allocate(run, hint, out, tensors.dtype_name(run, x), initialized=True, layout="free")
+    return tensors.allocate_unknown(run, hint, tensors.dtype_name(run, x))
+
+
+def _extent(run: Run, size: Int, kernel: Int, stride: Int, padding: Int, dilation: Int, span: Span) -> Int | None:
+    """``(n + 2p - d(k - 1) - 1) // s + 1``; torch throws where the padded input is smaller than the kernel."""
+
+    def op(sign: str, a: Int | None, b: Int | None) -> Int | None:
+        return None if a is None or b is None else arith(sign, a, b, PY)
+
+    reach = op("*", dilation, op("-", kernel, const(1, PY)))
+    free = op("-", op("-", op("+", size, op("*", const(2, PY), padding)), reach), const(1, PY))
+    if free is None:
+        return None
+    run.assume(compare(">=", free, const(0, PY)), span)
+    free = Int(free.text, 0, free.hi, PY, free.taint)
+    run.assume(compare(">=", stride, const(1, PY)), span)
+    step = Int(stride.text, max(stride.lo or 1, 1), stride.hi, PY, stride.taint)
+    return op("+", op("/", free, step), const(1, PY))
+
+
+def _transposed_extent(size: Int, kernel: Int, stride: Int, padding: Int, dilation: Int, output: Int) -> Int | None:
+    """``(n - 1)s - 2p + d(k - 1) + o + 1``."""
+
+    def op(sign: str, a: Int | None, b: Int | None) -> Int | None:
+        return None if a is None or b is None else arith(sign, a, b, PY)
+
+    one = const(1, PY)
+    grown = op("*", op("-", size, one), stride)
+    cut = op("-", grown, op("*", const(2, PY), padding))
+    return op("+", op("+", op("+", cut, op("*", dilation, op("-", kernel, one))), output), one)
+
+
+def _conv_dims(run: Run, layer: Layer, dims: tuple[Int, ...], span: Span) -> tuple[Int, ...] | None:
+    rank, transposed = _CONV[layer.kind]
+    channels = layer.attributes.get("out_channels")
+    parts = [layer.attributes[k] for k in ("kernel_size", "stride", "padding", "dilation", "output_padding")]
+    if len(dims) != rank + 2 or not isinstance(channels, Int) or any(not isinstance(p, Items) for p in parts):
+        return None
+    columns = [p.items for p in parts if isinstance(p, Items)]
+    out: list[Int] = [dims[0], channels]
+    for axis in range(rank):
+        k, s, p, d, o = (c[axis] for c in columns)
+        size = dims[axis + 2]
+        found = _transposed_extent(size, k, s, p, d, o) if transposed else _extent(run, size, k, s, p, d, span)
+        if found is None:
+            return None
+        if transposed:
+            run.assume(compare(">=", found, const(1, PY)), span)
+            found = Int(found.text, 1, found.hi, PY, found.taint)
+        out.append(found)
+    return tuple(out)
+
+
+def _pool_dims(run: Run, layer: Layer, dims: tuple[Int, ...], span: Span) -> tuple[Int, ...] | None:
+    rank = _POOL[layer.kind]
+    if len(dims) != rank + 2 or "ceil_mode" in layer.attributes:
+        return None
+    columns = [
+        _tuple(layer.attributes.get(key), rank, default)
+        for key, default in (("kernel_size", 1), ("stride", 1), ("padding", 0), ("dilation", 1))
+    ]
+    if any(c is None for c in columns):
+        return None
+    out: list[Int] = [dims[0], dims[1]]
+    for axis in range(rank):
+        k, s, p, d = (c[axis] for c in columns if c is not None)
+        found = _extent(run, dims[axis + 2], k, s, p, d, span)
+        if found is None:
+            return None
+        out.append(found)
+    return tuple(out)
