@@ -73,7 +73,7 @@ class Calls(IntrinsicCalls):
             return self._indirect(node, callee, want_place)
         if callee.spelling == "operator=" and callee.kind == "CXX_METHOD" and callee.body is None:
             return self._copy_assign(node)
-        if callee.start < 0:
+        if callee.start < 0 or callee.spelling.startswith("__builtin_"):
             return self.intrinsic_call(node, callee)
         return self._user_call(node, callee, want_place)
 

@@ -84,6 +84,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_getPointeeType": (_Type, (_Type,)),
     "clang_getArrayElementType": (_Type, (_Type,)),
     "clang_getArraySize": (c_longlong, (_Type,)),
+    "clang_getEnumConstantDeclValue": (c_longlong, (_Cursor,)),
     "clang_getEnumDeclIntegerType": (_Type, (_Cursor,)),
     "clang_getResultType": (_Type, (_Type,)),
     "clang_Type_visitFields": (c_uint, (_Type, _FIELD_VISITOR, c_void_p)),
@@ -421,7 +422,9 @@ class Node:
         return self.unit.text[start:end].decode("utf-8", "replace") if 0 <= start <= end else ""
 
     def evaluate(self) -> int | float | None:
-        """The value of a constant expression or constant variable, as the parser computes it."""
+        """The value of a constant expression, constant variable or enumerator, as the parser computes it."""
+        if self.kind == "ENUM_CONSTANT_DECL":
+            return int(_lib.getEnumConstantDeclValue(self.raw))
         result = _lib.Cursor_Evaluate(self.raw)
         if not result:
             return None
@@ -446,6 +449,8 @@ class Complaint:
     span: Span
     offset: int
     """Byte offset in the device text, -1 outside of it."""
+    everywhere: bool = False
+    """It may change the meaning of every function of the text."""
 
 
 _SEVERITY = {0: "note", 1: "note", 2: "warning", 3: "error", 4: "error"}

@@ -272,8 +272,16 @@ class Expressions(Builder):
         return self.convert(value, self.types.of(target), node.span, implicit=False)
 
     def _is_reference_cast(self, node: Node, child: Node) -> bool:
-        """``reinterpret_cast<T&>(x)``: the type of such an expression is T, only the text shows the ``&``."""
-        if node.kind in ("CXX_FUNCTIONAL_CAST_EXPR",) or child.start < 0:
+        """``reinterpret_cast<T&>(x)``: the type of such an expression is T; but its operand was not read."""
+        if node.type.kind == "VOID":
+            return False
+        if (
+            _is_place(child)
+            and child.type.kind not in ("RECORD", "FUNCTIONPROTO")
+            and not child.type.is_array
+        ):
+            return True
+        if node.kind == "CXX_FUNCTIONAL_CAST_EXPR" or child.start < 0:
             return False
         head = self.unit.text[node.start : child.start].decode("utf-8", "replace")
         head = head.rsplit("(", 1)[0] if node.kind != "CSTYLE_CAST_EXPR" else head.strip().rstrip("(").strip()
@@ -683,6 +691,23 @@ class _Resume:
 
     def __exit__(self, *_: object) -> None:
         self.builder.out = self.outer
+
+
+def _is_place(node: Node) -> bool:
+    """An lvalue without the conversion that reads it."""
+    match node.kind:
+        case "PAREN_EXPR":
+            return _is_place(node.operands[0])
+        case "DECL_REF_EXPR":
+            return node.referenced.kind in ("VAR_DECL", "PARM_DECL")
+        case "MEMBER_REF_EXPR":
+            return node.referenced.kind in ("VAR_DECL", "FIELD_DECL")
+        case "UNARY_OPERATOR":
+            return node.unary_operator in ("deref", "preinc", "predec")
+        case "BINARY_OPERATOR":
+            return node.binary_operator == "assign"
+        case kind:
+            return kind in ("ARRAY_SUBSCRIPT_EXPR", "COMPOUND_ASSIGNMENT_OPERATOR")
 
 
 def _decayed(node: Node) -> Node | None:

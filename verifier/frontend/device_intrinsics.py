@@ -73,7 +73,7 @@ class IntrinsicCalls(Expressions):
 
     def given(self, parameter: Node, argument: Node) -> Node:
         """The argument, or the parameter's default where the call leaves it out."""
-        if argument.kind == "UNEXPOSED_EXPR" and not argument.operands:
+        if argument.kind == "UNEXPOSED_EXPR" and not argument.operands and argument.start < 0:
             default = [
                 child for child in parameter.operands if child.kind.endswith(("EXPR", "LITERAL", "OPERATOR"))
             ]

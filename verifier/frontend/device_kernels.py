@@ -19,6 +19,8 @@ from dataclasses import dataclass
 
 from specs.location import Span
 from verifier.frontend.device_clang import SHIM, Complaint, Node, Unit
+from verifier.frontend.device_complaints import sort_complaints
+from verifier.frontend.device_constants import constant_list
 from verifier.frontend.device_intrinsics import is_accessor
 from verifier.frontend.device_shim import shim_text
 from verifier.frontend.device_statements import Statements
@@ -29,7 +31,6 @@ from verifier.frontend.device_values import (
     Frame,
     LocalVar,
     LValue,
-    Memory,
     Split,
     Temp,
     Value,
@@ -54,7 +55,11 @@ _MAX_ATTEMPTS = 6
 
 
 class Broken(Exception):
-    """The parser reported an error inside of what would be lowered."""
+    """The parser reported an error, at this offset, inside of what would be lowered."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
 
 
 class KernelLowering(Statements):
@@ -67,24 +72,17 @@ class KernelLowering(Statements):
 
     def refuse_broken(self, callee: Node) -> None:
         start, end = callee.extent
-        if any(start <= offset < end for offset in self._errors):
-            raise Broken(callee.spelling)
+        for offset in self._errors:
+            if start <= offset < end:
+                raise Broken(offset)
 
     def lower(self, node: Node, arguments: tuple[str, ...]) -> Kernel:
         self.refuse_broken(node)
-        self.frames.append(Frame("kernel", None, None, node.key))
-        try:
-            for child in node.children:
-                if child.kind == "PARM_DECL":
-                    self._parameter(child)
-        except Refused as refused:
-            self.emit(
-                Unsupported(
-                    refused.construct, refused.detail, refused.span if refused.span.line else node.name_span
-                )
-            )
+        self._parameters(node)
         body = next(child for child in node.children if child.kind == "COMPOUND_STMT")
+        bounds: tuple[int, ...] = ()
         try:
+            bounds = self._launch_bounds(node, arguments)
             self.statements(body.children)
         except Refused as refused:
             self.emit(Unsupported(refused.construct, refused.detail, refused.span))
@@ -96,10 +94,34 @@ class KernelLowering(Statements):
             locals=self.locals,
             body=tuple(self.out),
             span=node.name_span,
-            launch_bounds=self._launch_bounds(node),
+            launch_bounds=bounds,
+        )
+
+    def refuse(self, node: Node, arguments: tuple[str, ...], complaint: Complaint) -> Kernel:
+        """A kernel that names what the shim does not declare: its parameters, and nothing of its body."""
+        self._parameters(node)
+        self.emit(Unsupported("undeclared name", complaint.message, complaint.span))
+        return Kernel(
+            name=node.spelling,
+            instantiation=arguments,
+            params=tuple(self._params),
+            objects=tuple(self.objects.values()),
+            locals=self.locals,
+            body=tuple(self.out),
+            span=node.name_span,
         )
 
     # --- parameters ---
+
+    def _parameters(self, node: Node) -> None:
+        self.frames.append(Frame("kernel", None, None, node.key))
+        try:
+            for child in node.children:
+                if child.kind == "PARM_DECL":
+                    self._parameter(child)
+        except Refused as refused:
+            span = refused.span if refused.span.line else node.name_span
+            self.emit(Unsupported(refused.construct, refused.detail, span))
 
     def _parameter(self, node: Node) -> None:
         name = node.spelling or "unnamed"
@@ -161,17 +183,14 @@ class KernelLowering(Statements):
             },
         )
 
-    def _launch_bounds(self, node: Node) -> tuple[int, ...]:
+    def _launch_bounds(self, node: Node, arguments: tuple[str, ...]) -> tuple[int, ...]:
         for child in node.children:
             if child.kind == "ANNOTATE_ATTR" and child.spelling.startswith("launch_bounds "):
                 text = child.spelling.removeprefix("launch_bounds ")
-                return tuple(self._bound(part.strip(), node) for part in _split(text))
+                return constant_list(text, node, arguments)
+            if child.kind == "ANNOTATE_ATTR" and child.spelling == "cluster_dims":
+                raise Refused("cluster", "__cluster_dims__", node.name_span)
         return ()
-
-    def _bound(self, text: str, node: Node) -> int:
-        if re.fullmatch(r"\d+", text):
-            return int(text)
-        return -1
 
 
 def _as_places(value: Value, root: int) -> LValue:
@@ -181,17 +200,6 @@ def _as_places(value: Value, root: int) -> LValue:
         case Read(name=name, type=type_):
             return LocalVar(name, type_, root)
     raise Refused("parameter", "of this class")
-
-
-def _split(text: str) -> list[str]:
-    parts, depth = [""], 0
-    for char in text:
-        depth += (char in "([{<") - (char in ")]}>")
-        if char == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +217,9 @@ def _find_kernels(node: Node, prefix: str = "") -> Iterator[_Found]:
             name = child.spelling if child.kind == "NAMESPACE" else ""
             yield from _find_kernels(child, f"{prefix}{name}::" if name else prefix)
         elif child.kind in ("FUNCTION_DECL", "FUNCTION_TEMPLATE") and child.start >= 0:
-            if child.is_definition and child.has("CUDAGLOBAL_ATTR"):
+            # A specialisation is read when it is asked for, like an instantiation.
+            special = child.kind == "FUNCTION_DECL" and child.template.exists
+            if child.is_definition and child.has("CUDAGLOBAL_ATTR") and not special:
                 yield _Found(child, prefix + child.spelling, child.kind == "FUNCTION_TEMPLATE")
 
 
@@ -235,22 +245,21 @@ def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
     if better != names:
         unit = Unit(_with_instantiations(text, wanted, better), shim_text(), arch)
         found = list(_find_kernels(unit.root))
-    return _Lowering(unit, found, wanted, len(text.encode())).module()
+    return _Lowering(unit, found, wanted).module()
 
 
 class _Lowering:
     """All kernels of one unit."""
 
-    def __init__(self, unit: Unit, found: list[_Found], wanted: Sequence[Instantiation], size: int) -> None:
+    def __init__(self, unit: Unit, found: list[_Found], wanted: Sequence[Instantiation]) -> None:
         self.unit, self.found, self.wanted = unit, found, wanted
         self.types = TypeMap()
-        complaints = unit.complaints
-        self.own = [c for c in complaints if c.severity == "error" and c.span.path != INSTANTIATIONS]
-        if any(c.span.path == SHIM for c in self.own):
-            raise AssertionError(f"the shim does not parse: {self.own[0].message}")
-        self.foreign = [c for c in complaints if c.severity == "error" and c.span.path == INSTANTIATIONS]
-        self.errors = [c.offset for c in self.own]
-        self.size = size
+        complaints = [c for c in unit.complaints if c.severity == "error"]
+        if any(c.span.path == SHIM for c in complaints):
+            raise AssertionError(f"the shim does not parse: {complaints[0].message}")
+        self.notices = [c for c in complaints if c.span.path == INSTANTIATIONS]
+        own = [c for c in complaints if c.span.path != INSTANTIATIONS]
+        self.errors, self.undeclared = sort_complaints(own, unit.root)
 
     def module(self) -> Module:
         kernels = []
@@ -261,7 +270,7 @@ class _Lowering:
             kernel = self.kernel(item.node, ())
             if kernel is not None:
                 kernels.append(kernel)
-        notes = []
+        notes = [f"{c.span}: {c.message}" for c in self.undeclared]
         for number, (name, arguments) in enumerate(self.wanted):
             node = self._instance(number)
             if node is None:
@@ -279,12 +288,12 @@ class _Lowering:
         return Module(tuple(kernels), tuple(self._diagnostics()), templates, tuple(notes))
 
     def _diagnostics(self) -> Iterator[Diagnostic]:
-        for complaint in self.own:
+        for complaint in self.errors:
             yield Diagnostic(complaint.severity, complaint.message, complaint.span)
 
     def _missing(self, number: int, name: str, arguments: tuple[str, ...]) -> str:
         reason = next(
-            (c.message for c in self.foreign if c.span.line == number + 1), "not a template of this text"
+            (c.message for c in self.notices if c.span.line == number + 1), "not a template of this text"
         )
         return f"{name}<{', '.join(arguments)}> was not instantiated: {reason}"
 
@@ -306,12 +315,19 @@ class _Lowering:
 
     def kernel(self, node: Node, arguments: tuple[str, ...]) -> Kernel | None:
         demanded: set[int] = set()
+        offsets = [c.offset for c in (*self.errors, *self.undeclared)]
+        at_file_scope = next((c for c in self.undeclared if c.everywhere), None)
         for _ in range(_MAX_ATTEMPTS):
-            lowering = KernelLowering(self.unit, self.types, demanded, self.errors)
+            lowering = KernelLowering(self.unit, self.types, demanded, offsets)
             try:
+                if at_file_scope is not None:
+                    raise Broken(at_file_scope.offset)
                 kernel = lowering.lower(node, arguments)
-            except Broken:
-                return None
+            except Broken as broken:
+                if self.errors:
+                    return None
+                cause = next(c for c in self.undeclared if c.offset == broken.offset)
+                return KernelLowering(self.unit, self.types, demanded, offsets).refuse(node, arguments, cause)
             if not lowering.wanted - demanded:
                 return kernel
             demanded = demanded | lowering.wanted
@@ -326,6 +342,3 @@ def _first_reference(node: Node) -> Node | None:
         if found is not None:
             return found
     return None
-
-
-__all__ = ["INSTANTIATIONS", "Complaint", "Memory", "lower_text"]

@@ -53,6 +53,10 @@ class _Group:
 class Statements(Initialisers):
     """Lowering of statements: the whole of a function body."""
 
+    @property
+    def has_goto(self) -> bool:
+        return re.search(rb"\bgoto\b", self.unit.text) is not None
+
     def statements(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
             self.statement(node)
@@ -93,6 +97,8 @@ class Statements(Initialisers):
                 self._return(node)
             case "UNEXPOSED_STMT" if node.children:
                 self._statement(node.children[-1])
+            case "LABEL_STMT" if not self.has_goto:
+                self.statement(node.children[-1])
             case kind if kind in _NAMES:
                 raise Refused(_NAMES[kind], node.source[:80], node.span)
             case kind if kind.endswith(("_STMT", "_DECL")):

@@ -134,6 +134,8 @@ class TypeMap:
                 raise Refused("bit field" if field.is_bit_field else "anonymous member", name)
             if field.type.is_reference:
                 raise Refused("reference member", name)
+            if any(other.name == field.spelling for other in found):
+                raise Refused("member of a base class", f"hidden by {name}::{field.spelling}")
             found.append(Field(field.spelling, self.of(field.type), field.field_offset // 8))
         return found
 
