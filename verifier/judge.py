@@ -150,14 +150,15 @@ def _missing_evidence(gates: Sequence[GateResult], case: Case) -> Iterable[str]:
             yield f"{Reason.MISSING_CONTRACT}: kernel {name} is never launched here"
     for contract in case.contracts:
         yield from _contract_doubts(contract)
+    prove = results.get("prove")
+    if "prove" in case.required and prove is not None and prove.outcome is not Outcome.NOT_RUN:
+        yield from _unproved(prove, case)
     for name in case.required:
         gate = results.get(name)
         if gate is None or gate.outcome is Outcome.NOT_RUN:
             yield f"required gate {name} did not run" + (f": {gate.detail}" if gate and gate.detail else "")
         elif gate.outcome is not Outcome.PASS and name != "prove":
             yield f"{name}: {gate.detail or gate.outcome.lower()}"
-    if "prove" in case.required and "prove" in results and results["prove"].outcome is not Outcome.NOT_RUN:
-        yield from _unproved(results["prove"], case)
 
 
 def _contract_doubts(contract: Contract) -> Iterable[str]:
@@ -215,7 +216,7 @@ def _not_checked(gates: Sequence[GateResult], case: Case) -> tuple[str, ...]:
         optional = [p for p in PROPERTIES if p not in case.policy.required_properties]
         open_ = [p for p in optional if not all(p in ids for ids in green)]
         if open_:
-            said.append(f"{', '.join(open_)} not required and not proved")
+            said.append(f"not required and not proved: {', '.join(open_)}")
     said += [phrase for gate in gates for phrase in gate.not_checked]
     return tuple(dict.fromkeys([*said, "GPU sanitizer not run"]))
 

@@ -167,7 +167,7 @@ def test_strict_fails_what_the_host_does_not_check() -> None:
 
 def test_what_is_not_required_and_not_proved_is_named() -> None:
     judgement = judge(proved(termination=Verdict.UNKNOWN), CASE)
-    assert "termination not required and not proved" in judgement.not_checked
+    assert "not required and not proved: termination" in judgement.not_checked
 
 
 def test_reason_of_an_unknown_stands_in_the_headline() -> None:

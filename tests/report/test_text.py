@@ -41,7 +41,10 @@ def test_notes_are_hidden_but_counted(failing: FileResult) -> None:
 
 def test_unknown_property_says_why_and_where(open_: FileResult) -> None:
     row = next(r for r in shown(open_).splitlines() if "unknown  " in r)
-    assert "overflow" in row and "1/3" in row and "line 9" in row and "budget: the product row * K" in row
+    assert row.split() == ["unknown", "overflow", "1/3", "line", "9", "budget"]
+    assert "budget: the product row * K" in shown(open_, verbose=True)
+    failed = replace(open_, verdict=Outcome.FAIL)
+    assert "budget: the product row * K" in shown(failed)
 
 
 def test_draft_is_shown_only_where_it_is_needed(open_: FileResult, passing: FileResult) -> None:

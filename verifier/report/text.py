@@ -63,7 +63,7 @@ def _file(file: FileResult, paint: Paint, verbose: bool, brief: bool) -> Iterato
     kernels = [k for g in file.gates if g.gate == "prove" for k in g.kernels]
     for kernel in kernels:
         yield ""
-        yield from _kernel(kernel, paint, verbose)
+        yield from _kernel(kernel, paint, verbose, detailed=verbose or file.verdict is Outcome.FAIL)
     yield from _assumptions(file, paint)
     if verbose:
         yield from _gates(file, paint)
@@ -101,7 +101,8 @@ def _reasons(file: FileResult, paint: Paint, verbose: bool) -> Iterator[str]:
         yield paint(f"    and {len(file.reasons) - len(reasons)} more (-v shows them)", "dim")
 
 
-def _kernel(kernel: KernelResult, paint: Paint, verbose: bool) -> Iterator[str]:
+def _kernel(kernel: KernelResult, paint: Paint, verbose: bool, detailed: bool) -> Iterator[str]:
+    """``detailed``: why something is unknown; not needed where the reasons above said it."""
     label = f"{kernel.name}<{', '.join(kernel.instantiation)}>" if kernel.instantiation else kernel.name
     yield f"  {paint(line(label), 'strong')}{_launch(kernel.contract)}"
     groups = (
@@ -111,11 +112,11 @@ def _kernel(kernel: KernelResult, paint: Paint, verbose: bool) -> Iterator[str]:
     )
     for verdict, title, colour in groups:
         for found in (p for p in kernel.properties if p.verdict is verdict):
-            yield f"    {paint(title.ljust(14), colour)}  {_detail(found)}"
+            yield f"    {paint(title.ljust(14), colour)}  {_detail(found, detailed)}"
     proved = [p for p in kernel.properties if p.verdict is Verdict.PROVED]
     if verbose:
         for found in proved:
-            yield f"    {paint('proved'.ljust(14), 'good')}  {_detail(found)}"
+            yield f"    {paint('proved'.ljust(14), 'good')}  {_detail(found, detailed)}"
     elif proved:
         yield from _list("proved", "good", (p.id for p in proved), paint)
     absent = [p.id for p in kernel.properties if p.verdict is Verdict.NOT_APPLICABLE]
@@ -154,14 +155,14 @@ def _dim3(dims: tuple[str, str, str]) -> str:
     return used[0] if len(used) == 1 else f"({', '.join(used)})"
 
 
-def _detail(found: PropertyResult) -> str:
+def _detail(found: PropertyResult, detailed: bool) -> str:
     parts = [found.id.ljust(18)]
     if found.obligations:
         parts.append(f"{found.proved}/{found.obligations}")
     if found.span.line:
         parts.append(f"line {found.span.line}")
-    because = ": ".join(t for t in (str(found.reason) if found.reason else "", found.detail) if t)
-    parts += [because] if because else []
+    words = (str(found.reason) if found.reason else "", found.detail if detailed else "")
+    parts += [": ".join(w for w in words if w)] if any(words) else []
     if found.frontier is not None:
         parts.append(f"holds up to {found.frontier:,} elements")
     if found.depends:
