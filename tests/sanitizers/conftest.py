@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sanitizers.simulator import Schedule, SimResult, simulate
+from sanitizers.simulator import SCHEDULES, Schedule, SimResult, simulate
 from specs.contract import ConcreteBuffer, ConcreteLaunch
 from verifier.ir import nodes as ir
 from verifier.isolation import Sandbox, SandboxMissing, probe
@@ -44,8 +44,8 @@ class Case:
 
     @property
     def expected(self) -> set[tuple[str, int]]:
-        marks = [(i, re.search(r"//! ([\w-]+)", line)) for i, line in enumerate(self.source.splitlines(), 1)]
-        return {(mark[1], i) for i, mark in marks if mark}
+        marks = [(i, line.partition("//!")[2].split()) for i, line in enumerate(self.source.splitlines(), 1)]
+        return {(word, i) for i, words in marks for word in words}
 
     @property
     def kernel(self) -> ir.Kernel:
@@ -96,6 +96,25 @@ def run_case(sandbox: Sandbox, simulator_cache: Path) -> Callable[..., SimResult
             case.device, case.kernel, case.launch, inputs=case.inputs, schedule=schedule, opt=opt, sandbox=sandbox,
             cache=simulator_cache, **options,
         )  # fmt: skip
+
+    return run
+
+
+@pytest.fixture
+def check(run_case: Callable[..., SimResult]) -> Callable[..., None]:
+    """A good case is clean under every schedule; of a bad one the schedules together find just the marked lines."""
+
+    def run(case: Case, opt: str = "O1") -> None:
+        found: set[tuple[str, int]] = set()
+        for kind in SCHEDULES:
+            result = run_case(case, Schedule(kind, 7), opt)
+            assert result.unsupported is None and result.error is None, kind
+            assert result.blocks_launched == case.grid[0] * case.grid[1] * case.grid[2]
+            lines = {(f.property, f.span.line) for f in result.findings}
+            lines |= {(f.property, f.other.span.line) for f in result.findings if f.other and f.property.startswith("race")}
+            found |= lines
+            assert case.expected or not lines, (kind, result.findings)
+        assert found == case.expected
 
     return run
 

@@ -128,29 +128,14 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
     if (meets(cell.write, mask) && !ordered(cell.write)) {
         race(object, address, place, write, atomic, cell.write, cell.write_pc, true, false);
     }
-    if (!atomic && meets(cell.atomic, mask)) {
-        Stamp other = cell.atomic;
-        uint32_t other_pc = extra.atomic_pc;
-        bool fine = ordered(other);
-        if (fine && other & FLAG_OTHER && meets(extra.atomic_before, mask)) {
-            other = extra.atomic_before;
-            other_pc = extra.atomic_before_pc;
-            fine = ordered(other);
-        }
-        if (!fine) {
-            race(object, address, place, write, false, other, other_pc, true, true);
-        }
+    // Every atomic has seen those before it, so what comes after the last one comes after all.
+    if (!atomic && meets(cell.atomic, mask) && !ordered(cell.atomic)) {
+        race(object, address, place, write, false, cell.atomic, extra.atomic_pc, true, true);
     }
     if (write) {
         check_readers(object, cell, extra, access, mask);
         if (atomic) {
-            Stamp before = cell.atomic, mine = g.me | mask | (before & FLAG_OTHER);
-            if (before != 0 && !same_thread(before) && !ordered(before)) {
-                extra.atomic_before = before;
-                extra.atomic_before_pc = extra.atomic_pc;
-                mine |= FLAG_OTHER;
-            }
-            cell.atomic = mine | (before & MASK_ALL);
+            cell.atomic = g.me | mask | (cell.atomic & MASK_ALL);
             extra.atomic_pc = pc;
         } else {
             cell.write = g.me | mask | (same_thread(cell.write) ? cell.write & MASK_ALL : 0);

@@ -18,7 +18,7 @@ using Stamp = uint64_t;
 constexpr Stamp MASK_ALL = 15;
 constexpr Stamp FLAG_LANES = 1 << 4;   // readers: several lanes of one warp (Extra::lanes)
 constexpr Stamp FLAG_MULTI = 2 << 4;   // readers: several warps
-constexpr Stamp FLAG_OTHER = 4 << 4;   // Extra::block_read / Extra::atomic_before holds one of another block
+constexpr Stamp FLAG_OTHER = 4 << 4;   // readers: Extra::block_read holds one of another block
 constexpr uint32_t CLOCK_LIMIT = (1 << 14) - 1;
 inline uint32_t interval_of(Stamp s) { return uint32_t(s >> 32); }
 inline uint32_t thread_of(Stamp s) { return uint32_t(s >> 22) & 1023; }
@@ -30,8 +30,8 @@ struct Cell {
     uint32_t write_pc, read_pc;
 };
 struct Extra {
-    Stamp read_before, block_read, atomic_before;
-    uint32_t lanes, read_before_pc, block_read_pc, atomic_pc, atomic_before_pc;
+    Stamp read_before, block_read;
+    uint32_t lanes, read_before_pc, block_read_pc, atomic_pc;
 };
 
 enum class Kind : uint8_t { None, Global, Shared, Device };
