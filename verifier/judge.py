@@ -150,10 +150,10 @@ def _missing_evidence(gates: Sequence[GateResult], case: Case) -> Iterable[str]:
             yield f"{Reason.MISSING_CONTRACT}: kernel {name} is never launched here"
     for contract in case.contracts:
         yield from _contract_doubts(contract)
-    prove = results.get("prove")
+    prove = results.get("prove") if case.contracts else None
     if "prove" in case.required and prove is not None and prove.outcome is not Outcome.NOT_RUN:
         yield from _unproved(prove, case)
-    for name in case.required:
+    for name in case.required if case.contracts else ():
         gate = results.get(name)
         if gate is None or gate.outcome is Outcome.NOT_RUN:
             yield f"required gate {name} did not run" + (f": {gate.detail}" if gate and gate.detail else "")

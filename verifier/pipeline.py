@@ -297,7 +297,7 @@ def _backstop(seconds: float) -> Iterator[None]:
 def _located(error: Exception, path: Path) -> str:
     """``path:line: what is wrong; what to do`` of a SourceError or ContractError."""
     span: Span | None = getattr(error, "span", None)
-    where = str(span) if span is not None and span.path else str(path)
+    where = str(path) if span is None or not span.path else str(span) if span.line else span.path
     message = getattr(error, "message", str(error))
     fix = getattr(error, "fix", "")
     return f"{where}: {message}" + (f"; {fix}" if fix else "")
