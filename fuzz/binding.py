@@ -89,10 +89,11 @@ def bind(kernel: ir.Kernel, contract: Contract, reference: Reference, pool: Sequ
         raise Unbound("the kernel writes none of its buffers")
     used = loaded(kernel)
     both = [name for name in outputs if name in used and not filled(contract, name)]
+    defined = [name for name in outputs if name not in both and _brought(contract, name)]
     reads = [p.name for p in pointers if p.name not in outputs]
     if reference.op is None:
         return _free(kernel, contract, reference, outputs, reads, both)
-    return _op(kernel, contract, reference, reference.op, pool, outputs, reads, both)
+    return _op(kernel, contract, reference, reference.op, pool, outputs, reads, both, defined)
 
 
 def filled(contract: Contract, param: str) -> bool:
@@ -104,6 +105,12 @@ def filled(contract: Contract, param: str) -> bool:
         and buffer.content is not None
         and len(set(buffer.content)) == 1
     )
+
+
+def _brought(contract: Contract, param: str) -> bool:
+    """Whether the caller gives the buffer with contents."""
+    buffer = contract.buffer(param)
+    return buffer is not None and buffer.initialized and not buffer.fresh and buffer.content is None
 
 
 def _free(
@@ -142,13 +149,14 @@ def _op(
     outputs: list[str],
     reads: list[str],
     both: list[str],
+    defined: list[str],
 ) -> Binding:
     if len(outputs) != 1:
         raise Unbound(f"the kernel writes {', '.join(outputs)}, but {op.name} has one output")
     drawn, given = _scalars(kernel, contract, op, reference.options)
     reasons: list[str] = []
     fits: list[Binding] = []
-    for inputs in _orders(op, reads, both):
+    for inputs in _orders(op, reads, both, defined):
         settled = {**reference.options}
         names = [
             o for o in op.options if o.name not in settled and o.name not in drawn and o.name not in given
@@ -192,10 +200,16 @@ def _list(reads: list[str], both: list[str]) -> str:
     return ", ".join([*reads, *both]) or "nothing"
 
 
-def _orders(op: Op, reads: list[str], both: list[str]) -> Iterator[tuple[tuple[Operand, str], ...]]:
-    """Ways to give the kernel's inputs to the operands: by name where names tell, else in order."""
+def _orders(
+    op: Op, reads: list[str], both: list[str], defined: list[str]
+) -> Iterator[tuple[tuple[Operand, str], ...]]:
+    """Ways to give the kernel's inputs to the operands: by name where names tell, else in order.
+
+    The inputs are what it reads; if that is too little, a buffer that the caller fills and the kernel only overwrites
+    is one as well (``y = a·x`` where ``y = a·x + y`` is meant).
+    """
     needed = sum(not o.optional for o in op.inputs)
-    for available in ([*reads], [*reads, *both]) if both else ([*reads],):
+    for available in ([*reads], [*reads, *both], [*reads, *both, *defined]):
         if not needed <= len(available) <= len(op.inputs):
             continue
         by_name = _by_name(op, available)
