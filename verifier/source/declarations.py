@@ -54,7 +54,7 @@ _HEAD = frozenset(
         *("__device__", "__constant__", "__host__", "__managed__", "__shared__"),
     )
 )
-MAX_DEPTH = 2000
+MAX_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)

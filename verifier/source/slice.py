@@ -21,6 +21,9 @@ _DEVICE_NAMESPACES = frozenset(
     ("std", "nvcuda", "wmma", "cooperative_groups", "cuda", "cub", "cute", "cutlass")
 )
 
+_WIDEST = 400
+"""Columns kept for a declaration that begins further right than this would make hostile text quadratic."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -105,11 +108,12 @@ def _reachable(every: Sequence[Declaration]) -> set[int]:
     queue = [d for d in every if _is_kernel(d) and d.defines]
     while queue:
         declaration = queue.pop()
-        kept.add(declaration.first)
-        if declaration.kind in ("type", "alias"):
-            types.update(name for name, _ in declaration.names)
-        for name in declaration.uses:
-            queue += (d for d in by_name.pop(name, ()) if d.first not in kept)
+        if declaration.first not in kept:
+            kept.add(declaration.first)
+            if declaration.kind in ("type", "alias"):
+                types.update(name for name, _ in declaration.names)
+            for name in declaration.uses:
+                queue += by_name.pop(name, ())
         if not queue:
             queue = [o for o in operators if o.first not in kept and o.uses & types]
     return kept
@@ -143,7 +147,9 @@ def _placed(unit: Unit, first: int, last: int) -> tuple[str, str]:
     start = unit.tokens[first].start
     span = unit.places.span(start)
     path = span.path.replace("\\", "\\\\").replace('"', '\\"')
-    return f'# {span.line} "{path}"', " " * (span.column - 1) + unit.text[start : unit.tokens[last].end]
+    return f'# {span.line} "{path}"', " " * min(span.column - 1, _WIDEST) + unit.text[
+        start : unit.tokens[last].end
+    ]
 
 
 def _problems(unit: Unit, every: Sequence[Declaration], kernels: Sequence[Declaration]) -> Iterator[str]:
