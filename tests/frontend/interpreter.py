@@ -53,7 +53,9 @@ def _round(value: float, type_: n.Float) -> float:
 
 
 class Machine:
-    def __init__(self, kernel: n.Kernel, arguments: dict[str, Any], builtins: dict[str, int] | None = None) -> None:
+    def __init__(
+        self, kernel: n.Kernel, arguments: dict[str, Any], builtins: dict[str, int] | None = None
+    ) -> None:
         self.kernel = kernel
         self.locals: dict[str, Any] = dict(arguments)
         self.builtins = {"warpSize": 32, **(builtins or {})}
@@ -203,7 +205,10 @@ class Machine:
                 return Ptr(base.buffer, base.offset + field.offset)
 
     def load(self, at: Ptr, type_: n.Type) -> Any:
-        assert at.buffer is not None and 0 <= at.offset <= len(at.buffer) - n.size_of(type_), (at.offset, type_)
+        assert at.buffer is not None and 0 <= at.offset <= len(at.buffer) - n.size_of(type_), (
+            at.offset,
+            type_,
+        )
         raw = bytes(at.buffer[at.offset : at.offset + n.size_of(type_)])
         match type_:
             case n.Int(bits=bits, signed=signed):
@@ -217,7 +222,10 @@ class Machine:
         raise AssertionError(f"load of {type_}")
 
     def store(self, at: Ptr, type_: n.Type, value: Any) -> None:
-        assert at.buffer is not None and 0 <= at.offset <= len(at.buffer) - n.size_of(type_), (at.offset, type_)
+        assert at.buffer is not None and 0 <= at.offset <= len(at.buffer) - n.size_of(type_), (
+            at.offset,
+            type_,
+        )
         match type_:
             case n.Int(bits=bits, signed=signed):
                 raw = struct.pack("<" + _FORMATS[bits, signed], value)

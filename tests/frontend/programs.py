@@ -14,7 +14,17 @@ PARAMETERS = (
     ("signed char", "h"),
     ("unsigned long", "u"),
 )
-_TYPES = ("int", "unsigned", "long long", "short", "unsigned char", "signed char", "unsigned long", "bool", "unsigned short")
+_TYPES = (
+    "int",
+    "unsigned",
+    "long long",
+    "short",
+    "unsigned char",
+    "signed char",
+    "unsigned long",
+    "bool",
+    "unsigned short",
+)
 _BINARY = ("+", "-", "*", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||", ",")
 
 
@@ -135,7 +145,9 @@ class Generator:
             body += self.statement(2)
         parameters = ", ".join(f"{type_} {p}" for type_, p in PARAMETERS)
         mix = " ^ ".join(f"((long long)({n}) * {2 * i + 1}LL)" for i, n in enumerate(self.names))
-        text = "\n  ".join(["int t[4] = {1, -2, 300, -40000};", *body, f"return {mix} ^ t[0] ^ t[1] ^ t[2] ^ t[3];"])
+        text = "\n  ".join(
+            ["int t[4] = {1, -2, 300, -40000};", *body, f"return {mix} ^ t[0] ^ t[1] ^ t[2] ^ t[3];"]
+        )
         return f"__device__ long long {name}({parameters}) {{\n  {text}\n}}\n"
 
 
@@ -163,5 +175,7 @@ def program(count: int, seed: int) -> str:
     names = ", ".join(p for _, p in PARAMETERS)
     for number in range(count):
         parts.append(Generator(seed * 1000 + number).function(f"f{number}"))
-        parts.append(f"__global__ void k{number}(long long *out, {parameters}) {{ out[0] = f{number}({names}); }}\n")
+        parts.append(
+            f"__global__ void k{number}(long long *out, {parameters}) {{ out[0] = f{number}({names}); }}\n"
+        )
     return "\n".join(parts)

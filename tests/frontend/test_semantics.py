@@ -44,7 +44,18 @@ def compiled(text: str, folder: Path) -> ctypes.CDLL:
     source = folder / "program.cpp"
     source.write_text(PRELUDE + text)
     library = folder / "program.so"
-    command = ["g++", "-O0", "-fwrapv", "-std=c++17", "-w", "-shared", "-fPIC", "-o", str(library), str(source)]
+    command = [
+        "g++",
+        "-O0",
+        "-fwrapv",
+        "-std=c++17",
+        "-w",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(library),
+        str(source),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:2000]
     return ctypes.CDLL(str(library))

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from verifier.ir import codec
 from verifier.ir.nodes import Module
-from verifier.ir.validator import validate
+from verifier.ir.validator import IrInvalid, validate
 from verifier.isolation.child import Limits, python_argv, run
 from verifier.isolation.sandbox import Sandbox
 from verifier.source.device_text import DeviceText
@@ -58,6 +58,9 @@ def parse_device(
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         reason = "ran into a limit" if limit else f"ended with status {done.returncode}"
         raise FrontEndFailed(f"the parser {reason}{': ' + lines[-1] if lines else ''}", limit)
-    module = codec.loads(done.stdout)
-    validate(module)
+    try:
+        module = codec.loads(done.stdout)
+        validate(module)
+    except (codec.CodecError, IrInvalid) as error:
+        raise FrontEndFailed(f"the parser's answer is no valid IR: {error}", False) from error
     return module

@@ -102,6 +102,7 @@ class Builder:
         self.object_names: dict[int, str] = {}
         self._used: set[str] = {"kernel"}
         self._emitted = 0
+        self._temporaries = 1
 
     def refuse_broken(self, callee: Node) -> None:
         """Raise if the parser reported an error inside of the function."""
@@ -123,8 +124,11 @@ class Builder:
         return LocalVar(name, type_, root)
 
     def temporary(self, type_: Type) -> LocalVar:
-        self._used.add("t")
-        return self.local("t", type_)
+        while (name := f"t.{self._temporaries}") in self._used:
+            self._temporaries += 1
+        self._used.add(name)
+        self.locals[name] = type_
+        return LocalVar(name, type_)
 
     def emit(self, stmt: Stmt) -> None:
         self._emitted += 1
@@ -282,6 +286,10 @@ class Builder:
         return Memory(Elem(array.place, self.index(index, span), array.type.elem, span), array.volatile)
 
     def dereference(self, pointer: Expr, span: Span, volatile: bool = False) -> Memory:
+        if isinstance(pointer, Convert) and isinstance(pointer.type, Pointer):
+            inner = pointer.operand
+            if isinstance(inner.type, Pointer) and inner.type.elem == pointer.type.elem:
+                pointer = inner  # only const differs
         if isinstance(pointer, AddressOf) and pointer.place.type == pointer.type.elem:
             return Memory(pointer.place, volatile)
         if not isinstance(pointer.type, Pointer):

@@ -61,6 +61,10 @@ _OPERATORS = {
     "operator>=": "ge",
 }  # fmt: skip
 _ACCESSOR = re.compile(r"^(const )?at::(GenericPacked)?TensorAccessor<")
+SPECIAL_FUNCTIONS = frozenset(
+    "move forward swap this_thread_block this_grid tiled_partition coalesced_threads sync reduce".split()
+)
+"""Functions of the shim that are lowered here instead of by an entry of the table."""
 _REDUCTIONS = {"plus": "reduce_add", "less": "reduce_min", "greater": "reduce_max"}
 
 
@@ -162,7 +166,8 @@ class IntrinsicCalls(Expressions):
 
     def _cell(self, pointer: Expr, number: int, span: Span) -> Memory:
         assert isinstance(pointer.type, Pointer)
-        return self.dereference(PtrAdd(pointer, IntConst(number, I64), pointer.type, span), span)
+        cell = PtrAdd(pointer, IntConst(number, I64), pointer.type, span) if number else pointer
+        return self.dereference(cell, span)
 
     def _scalars_behind(self, pointer: Expr, size: Node, node: Node) -> tuple[Expr, Type, int]:
         """The pointer as one to the scalars that it points to, their type, and how many make up the size."""
