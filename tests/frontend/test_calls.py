@@ -127,7 +127,7 @@ def test_a_lambda_as_a_template_argument() -> None:
 
 
 def test_function_pointers_that_are_known() -> None:
-    prefix = "__device__ int g(int v) { return v + 1; } template <int (*F)(int)> __device__ int h(int v) { return F(v); }"
+    prefix = "__device__ int g(int v) { return v + 1; } template <int (*F)(int)> __device__ int h(int v) {return F(v);}"
     assert lines("o[0] = h<g>(k);", prefix)[-1] == "store o[0:i64] = (v.1 + 1)"
 
 

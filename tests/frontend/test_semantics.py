@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.frontend import handwritten
 from tests.frontend.interpreter import Ptr, run
 from tests.frontend.programs import PARAMETERS, program
 from verifier.frontend.device_kernels import lower_text
@@ -20,7 +21,7 @@ from verifier.ir.validator import validate
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 
 PRELUDE = """
-#define __device__ static
+#define __device__
 #define __global__ extern "C"
 #define __forceinline__ inline
 #define __shared__ static
@@ -86,3 +87,21 @@ def test_random_functions_agree_with_gcc(seed: int, tmp_path: Path) -> None:
             arguments["g"] = bool(arguments["g"])
             run(kernel, {**arguments, "out": Ptr(out, 0)})
             assert struct.unpack("<q", out)[0] == expected.value, (kernel.name, arguments)
+
+
+_HAND_EDGES = (0, 1, -1, 2, 3, 7, 12, 100, -77, 40000, -40000, 2**31 - 1, -(2**31))
+
+
+def test_handwritten_functions_agree_with_gcc(tmp_path: Path) -> None:
+    library = compiled("#include <cstring>\n" + handwritten.TEXT, tmp_path)
+    module = lowered(handwritten.TEXT)
+    assert tuple(kernel.name for kernel in module.kernels) == handwritten.NAMES
+    values = random.Random(1)
+    for kernel in module.kernels:
+        for _ in range(25):
+            a, b = values.choice(_HAND_EDGES), values.choice(_HAND_EDGES)
+            expected = ctypes.c_longlong(0)
+            getattr(library, kernel.name)(ctypes.byref(expected), ctypes.c_int(a), ctypes.c_int(b))
+            out = bytearray(8)
+            run(kernel, {"a": a, "b": b, "out": Ptr(out, 0)})
+            assert struct.unpack("<q", out)[0] == expected.value, (kernel.name, a, b)

@@ -10,9 +10,9 @@ from verifier.ir import nodes as n
 HERE = Span("k.cu", 3, 7)
 F4 = n.Struct("float4", tuple(n.Field(name, n.F32, 4 * i) for i, name in enumerate("xyzw")), 16, 16)
 PX, PF4 = n.Pointer(n.F32), n.Pointer(F4, True)
-I, J, P, C = n.Read("i", n.I32), n.Read("j", n.U32), n.Read("x", PX), n.Read("c", n.BOOL)
+INT, J, P, C = n.Read("i", n.I32), n.Read("j", n.U32), n.Read("x", PX), n.Read("c", n.BOOL)
 ZERO = n.IntConst(0, n.I32)
-INDEX = n.Convert(n.I64, I, HERE, False)
+INDEX = n.Convert(n.I64, INT, HERE, False)
 ARRAY = n.Object("a", n.Array(n.F32, 4))
 CELL = n.Elem(ARRAY, INDEX, n.F32, HERE)
 FULL = n.IntConst(0xFFFFFFFF, n.U32)
@@ -23,16 +23,16 @@ BODY: tuple[n.Stmt, ...] = (
     n.Assign("f", n.FloatConst(0.5, n.F32)),
     n.Assign(
         "c",
-        n.Or(n.And(n.Compare("lt", I, n.IntConst(4, n.I32)), n.Not(n.BoolConst(False))), n.BoolConst(True)),
+        n.Or(n.And(n.Compare("lt", INT, n.IntConst(4, n.I32)), n.Not(n.BoolConst(False))), n.BoolConst(True)),
     ),
     n.Declare("a", HERE),
-    n.If(C, (n.Assign("i", n.Unary("neg", I, n.I32)),), (n.Trap("trap"),), HERE),
+    n.If(C, (n.Assign("i", n.Unary("neg", INT, n.I32)),), (n.Trap("trap"),), HERE),
     n.Loop(
         "loop.3",
-        (n.Assign("c", n.Compare("lt", I, ZERO)),),
+        (n.Assign("c", n.Compare("lt", INT, ZERO)),),
         C,
         (n.If(C, (n.Leave("loop.3.body"),)), n.Leave("loop.3", HERE)),
-        (n.Assign("i", n.Binary("add", I, n.IntConst(1, n.I32), n.I32, HERE)),),
+        (n.Assign("i", n.Binary("add", INT, n.IntConst(1, n.I32), n.I32, HERE)),),
         HERE,
     ),
     n.Scope("f.1", (n.Leave("f.1"),)),
@@ -43,13 +43,13 @@ BODY: tuple[n.Stmt, ...] = (
         n.Deref(n.Convert(n.Pointer(F4), P), F4), None, HERE, ((F4.fields[0], n.Read("f", n.F32)),), True
     ),
     n.Store(n.Member(n.Object("v", F4), F4.fields[3], n.F32), n.Read("g", n.F32)),
-    n.Atomic("cas", "i", n.Object("n", n.I32), (ZERO, I), "block", HERE),
+    n.Atomic("cas", "i", n.Object("n", n.I32), (ZERO, INT), "block", HERE),
     n.Barrier("warp", "3:1", FULL, HERE),
     n.BarrierReduce("count", "i", C, "3:2", HERE),
     n.WarpOp("shfl_down", "f", FULL, (n.Read("f", n.F32), J, n.IntConst(32, n.I32)), n.F32, "3:3", HERE),
     n.Fence("device", HERE),
     n.Assert(C, "c", HERE),
-    n.Assign("i", n.Select(C, I, ZERO, n.I32)),
+    n.Assign("i", n.Select(C, INT, ZERO, n.I32)),
     n.Assign("k", n.PtrDiff(n.AddressOf(CELL, PX), P)),
     n.Unsupported("goto", "goto end", HERE),
     n.Leave("kernel"),

@@ -303,9 +303,13 @@ class Calls(IntrinsicCalls):
     # --- constructors ---
 
     def _construct(self, node: Node, callee: Node) -> Value:
-        type_ = self.types.of(node.type)
         arguments = node.arguments
-        if is_lambda(node.type) or not isinstance(type_, Struct):
+        if is_lambda(node.type):
+            if len(arguments) != 1:
+                raise Refused("lambda", node.source[:60], node.span)
+            return self.rvalue(arguments[0])
+        type_ = self.types.of(node.type)
+        if not isinstance(type_, Struct):
             return self.construct_scalar(node, type_, arguments)
         body = callee.body
         if body is None:
