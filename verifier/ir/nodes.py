@@ -2,9 +2,10 @@
 
 Grammar (the whole of it)::
 
-    type   := Int(bits, signed) | Bool | Float(name) | Pointer(elem, const) | Array(elem, count) | Struct(name, …) | Void
+    type   := Int(bits, signed) | Bool | Float(name) | Pointer(elem, const) | Array(elem, count) | Struct(name, …)
+            | Void
     expr   := IntConst | FloatConst | BoolConst | Read(local) | Builtin | Unary | Binary | Compare | Not | And | Or
-            | Select | Convert | Call | AddressOf(place) | PtrAdd | PtrDiff | Undef             -- no side effects, no loads
+            | Select | Convert | Call | AddressOf(place) | PtrAdd | PtrDiff | Undef       -- no side effects, no loads
     place  := Deref(pointer) | Object(name) | Elem(place, index) | Member(place, field)
     stmt   := Assign | Load | Store | Atomic | If | Loop | Scope | Leave | Barrier | BarrierReduce | WarpOp | Fence
             | Declare | Assert | Trap | Unsupported
@@ -15,16 +16,17 @@ Invariants (held by ``validator.py``, which always runs):
   narrowing, argument, return, compound assignment, ``++``) is a Convert node. ``j += blockDim.x`` with int j is
   ``j = Convert(i32, Convert(u32, j) + blockDim.x)``. The shift count has the type of the shifted operand.
 * ``bool`` values are Bool; a C condition on an int is ``Compare(ne, e, 0)``; an int made of a bool is Convert.
-* And/Or/Select evaluate their right/branch operand only where C would; operands hold no loads and no calls with effects:
-  ``i < n && x[i] > 0`` becomes ``t = false; if (i < n) { v = load x[i]; t = v > 0 }``. Likewise ``c ? x[i] : 0``.
+* And/Or/Select evaluate their right/branch operand only where C would; operands hold no loads and no calls with
+  effects: ``i < n && x[i] > 0`` becomes ``t = false; if (i < n) { v = load x[i]; t = v > 0 }``. Likewise ``c ? x[i] : 0``.
 * Locals are unique names over the whole kernel (inlined calls and shadowed scopes are renamed: ``v``, ``v.1``, …).
   Parameters are locals that hold the argument on entry. A local is scalar (Int, Bool, Float, Pointer).
   Arrays, structs whose address is taken or that are indexed, and address-taken scalars are Objects of space ``local``.
   A struct by value that is only used field by field is one local a field (``v.x``).
 * Calls to device functions are inlined, ``return`` in them is Assign + Leave of a Scope. Recursion is Unsupported.
-* ``break`` is Leave(loop.label); ``continue`` is Leave(loop.label + ".body"); a kernel's ``return`` is Leave("kernel").
-* Loop: ``while (true) { head; if (!cond) break; Scope(label + ".body"){ body }; step }``. do-while has cond true and its
-  test as the last statements of ``step``: ``…; if (!c) Leave(label)``.
+* ``break`` is Leave(loop.label); ``continue`` is Leave(loop.label + ".body"); ``return`` of a kernel is
+  Leave("kernel").
+* Loop: ``while (true) { head; if (!cond) break; Scope(label + ".body"){ body }; step }``. do-while has cond true and
+  its test as the last statements of ``step``: ``…; if (!c) Leave(label)``.
 * Order of evaluation is the order of statements.
 
 Example: ``if (i < n) y[i] = a * x[i];`` ::
@@ -230,8 +232,8 @@ class Select:
 class Convert:
     """A C conversion. Int->Int may change the value (an overflow obligation); ``implicit`` is for the message only.
 
-    Pointer->Pointer reinterprets; Float->Int truncates (undefined out of range); Bool->Int is 0/1; Int->Bool is ``!= 0``;
-    Int->Pointer and Pointer->Int are Unsupported by the symbolic executor.
+    Pointer->Pointer reinterprets; Float->Int truncates (undefined out of range); Bool->Int is 0/1;
+    Int->Bool is ``!= 0``; Int->Pointer and Pointer->Int are Unsupported by the symbolic executor.
     """
 
     type: Type
@@ -275,7 +277,7 @@ class PtrDiff:
 
 @dataclass(frozen=True, slots=True)
 class Undef:
-    """An arbitrary value of the type, the same wherever this very value flows (an uninitialised local, an opaque result).
+    """An arbitrary value of the type, the same wherever this very value flows (an uninitialised local, a result).
 
     ``why`` is empty for an uninitialised variable; else it names the construct that is approximated.
     """
