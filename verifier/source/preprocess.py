@@ -39,7 +39,7 @@ MAX_HEADERS = 256
 MAX_HEADER_BYTES = 4 << 20
 MAX_EXPANDED = 2 << 20
 _LIMITS = Limits(cpu_seconds=3, memory_mb=1024, wall_seconds=15.0, output_bytes=MAX_EXPANDED, processes=16)
-_COMMAND = ("g++", "-E", "-undef", "-nostdinc", "-x", "c++", "-std=gnu++17", "-w", "-")
+_COMMAND = ("g++", "-E", "-undef", "-nostdinc", "-x", "c++", "-std=gnu++17", "-w")
 _ERROR = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.MULTILINE)
 _CONDITION = frozenset(("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"))
 _OPERATORS = frozenset(
@@ -167,11 +167,11 @@ class _Run:
             for name, text in self.texts.items():
                 Path(folder, name).write_text(text, encoding="utf-8")
             done = run(
-                _COMMAND,
+                (*_COMMAND, "-I", folder, "-"),
                 sandbox=self.reader.sandbox,
                 stdin=f'# 1 "<verify-kernel>"\n{prelude}{main}'.encode(),
                 limits=_LIMITS,
-                readable=[Path(folder)] if self.copies else [],
+                readable=[Path(folder)],
             )
         texts = (self.source, *(copy.source for copy in self.copies.values()))
         conditionals = _undecided(texts, defines)

@@ -20,12 +20,20 @@ class Hit:
     fix: str = ""
 
 
+_BEFORE_CALLS = frozenset(
+    ("return", "else", "do", "case", "throw", "and", "or", "not", "co_return", "co_await")
+)
+
+
 def calls(words: Sequence[Word], names: frozenset[str]) -> Iterator[Word]:
-    """The words in ``names`` that are called: ``name(`` or ``name<…>(``; members (``x.name(``) are none."""
+    """The words in ``names`` that are called, ``name(`` or ``name<…>(``; not members, not ``int name(…)``."""
     for index, word in enumerate(words):
         if word.kind != "ident" or word.text not in names or index + 1 >= len(words):
             continue
-        if index and words[index - 1].text in (".", "->"):
+        before = words[index - 1] if index else None
+        if before and (
+            before.text in (".", "->") or (before.kind == "ident" and before.text not in _BEFORE_CALLS)
+        ):
             continue
         if words[index + 1].text in ("(", "<"):
             yield word

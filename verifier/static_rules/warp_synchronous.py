@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from specs.results import Severity
 from verifier.source.reading import Function, Reading, Word
-from verifier.static_rules.hit import Hit
+from verifier.static_rules.hit import Hit, between
 
 ID = "warp-synchronous"
 SEVERITY = Severity.WARNING
@@ -42,14 +42,14 @@ def _unsynchronised(function: Function) -> Iterator[Word]:
 
 def _folds(statement: tuple[Word, ...]) -> str:
     """The array of a statement that adds a shifted element of it to an element: ``a[i] += a[i + 16]``."""
+    if len(statement) > 1 and statement[0].text == "if" and statement[1].text == "(":
+        statement = statement[between(statement, 1) + 1 :]
     texts = [w.text for w in statement]
-    if "=" not in texts:
+    if "=" not in texts or texts[1:2] != ["["] or statement[0].kind != "ident":
         return ""
-    left, right = texts[: texts.index("=")], texts[texts.index("=") + 1 :]
-    for position, text in enumerate(left[:-1]):
-        if left[position + 1] == "[" and statement[position].kind == "ident":
-            starts = [i for i, t in enumerate(right[:-1]) if t == text and right[i + 1] == "["]
-            index_of = left[position + 2 : -1]
-            shifted = any("+" in right[i : i + 2 + len(index_of) + 4] for i in starts)
-            return text if shifted else ""
-    return ""
+    assigned = texts.index("=")
+    closing = between(statement, 1)
+    index, right = texts[2:closing], texts[assigned + 1 :]
+    shifted = [texts[0], "[", *index, "+"]
+    found = any(right[i : i + len(shifted)] == shifted for i in range(len(right)))
+    return texts[0] if found and closing < assigned else ""
