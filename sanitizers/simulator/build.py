@@ -49,7 +49,7 @@ _RUNTIME_FLAGS = ["-std=c++17", "-O2", "-g0", "-fno-pie", "-fno-omit-frame-point
 _ROOT = "/device-text"  # what the compiler believes to be its working directory
 _HARMLESS_SYMBOL = re.compile(
     r"simt_\w+|__tsan_\w+|__ubsan_handle_\w+|memcpy|memset|memmove|memcmp"
-    r"|_GLOBAL_OFFSET_TABLE_|__(start|stop)_simt_objects|__(divti3|modti3|udivti3|umodti3|extendhfsf2|truncsfhf2)"
+    r"|__(popcount|clz|ctz|ffs|bswap|parity)[sdt]i2|_GLOBAL_OFFSET_TABLE_|__(start|stop)_simt_objects|__(divti3|modti3|udivti3|umodti3|extendhfsf2|truncsfhf2)"
     r"|a?(sin|cos|tan)h?f?|atan2f?|(exp|exp2|expm1|exp10|log|log2|log10|log1p|logb|ilogb|pow|sqrt|cbrt|hypot|erf|erfc|[tl]gamma"
     r"|floor|ceil|trunc|round|lround|llround|rint|lrint|llrint|nearbyint|fmod|remainder|remquo|fma|fdim|fmin|fmax|fabs"
     r"|copysign|ldexp|scalbn|scalbln|frexp|modf|nextafter|j0|j1|jn|y0|y1|yn|sincos)f?"
@@ -78,7 +78,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """The runtime for one compiler: one relocatable object and a precompiled prelude for each optimisation level."""
+    """The runtime for one compiler and one optimisation level: an object and a precompiled prelude."""
 
     folder: Path
     key: str
@@ -87,8 +87,9 @@ class Toolchain:
     def runtime(self) -> Path:
         return self.folder / "runtime.o"
 
-    def prelude(self, opt: str) -> Path:
-        return self.folder / opt / "simt.h"
+    @property
+    def prelude(self) -> Path:
+        return self.folder / "simt.h"
 
 
 _lock = threading.Lock()
@@ -133,32 +134,29 @@ def runtime_key() -> str:
     )
 
 
-def toolchain(cache: Path | None) -> Toolchain:
+def toolchain(cache: Path | None, opt: str) -> Toolchain:
     """The runtime, built now or taken from the cache. Raises SimulatorMissing."""
-    base = cache or _private_cache()
-    chain = Toolchain(base / "simulator" / f"runtime-{runtime_key()}", runtime_key())
+    base = (cache or _private_cache()) / "simulator"
+    key = _digest(runtime_key(), opt)
+    chain = Toolchain(base / f"runtime-{opt}-{key}", key)
     with _lock:
         if not chain.folder.is_dir():
-            _build_runtime(chain)
+            base.mkdir(parents=True, exist_ok=True)
+            _build_runtime(chain, opt)
     return chain
 
 
-def _build_runtime(chain: Toolchain) -> None:
-    chain.folder.parent.mkdir(parents=True, exist_ok=True)
+def _build_runtime(chain: Toolchain, opt: str) -> None:
     work = Path(tempfile.mkdtemp(prefix="build-", dir=chain.folder.parent))
     try:
-        units = [p for p in _sources() if p.suffix == ".cpp"]
-        unity = "".join(f'#include "{p}"\n' for p in units if p.name != "order.cpp") + f'#include "{RUNTIME / "order.cpp"}"\n'
-        jobs = [(["g++", *_RUNTIME_FLAGS, f"-I{RUNTIME}", "-x", "c++", "-c", "-", "-o", str(work / "runtime.o")], unity)]
-        for opt in ("O0", "O1"):
-            (work / opt).mkdir()
-            shutil.copytree(RUNTIME, work / opt, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.cpp"))
-            header = work / opt / "simt.h"
-            argv = ["g++", *_compile_flags(opt), "-x", "c++-header", str(header), "-o", f"{header}.gch"]
-            jobs.append((argv, ""))
-        children = [
-            subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for argv, _ in jobs
+        shutil.copytree(RUNTIME, work, dirs_exist_ok=True)
+        unity = "".join(f'#include "{p.name}"\n' for p in _sources() if p.suffix == ".cpp")
+        jobs = [
+            (["g++", *_RUNTIME_FLAGS, "-I.", "-x", "c++", "-c", "-", "-o", "runtime.o"], unity),
+            (["g++", *_compile_flags(opt), "-x", "c++-header", "simt.h", "-o", "simt.h.gch"], ""),
         ]
+        pipe = subprocess.PIPE
+        children = [subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=work) for argv, _ in jobs]
         for child, (_, text) in zip(children, jobs, strict=True):
             _, errors = child.communicate(text.encode())
             if child.returncode != 0:
@@ -178,7 +176,7 @@ def _compile_flags(opt: str) -> list[str]:
 
 def build(text: str, *, opt: str, sandbox: Sandbox, cache: Path | None, limits: Limits) -> Program:
     """Compile and link a prepared text (with its driver). The result's ``refused`` says why it must not be run."""
-    chain = toolchain(cache)
+    chain = toolchain(cache, opt)
     folder = (cache or _private_cache()) / "simulator" / "kernels"
     key = _digest(chain.key, opt, text)
     target, refusal = folder / key, folder / f"{key}.refused"
@@ -188,8 +186,7 @@ def build(text: str, *, opt: str, sandbox: Sandbox, cache: Path | None, limits: 
         return Program(target, refusal.read_text(), cached=True)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="build-", dir=folder) as work:
-        argv = ["g++", *_compile_flags(opt), f"-fdebug-prefix-map={work}={_ROOT}", "-fpreprocessed", "-include"]
-        argv = ["g++", *_compile_flags(opt), f"-ffile-prefix-map={work}={_ROOT}", "-include", str(chain.prelude(opt))]
+        argv = ["g++", *_compile_flags(opt), f"-ffile-prefix-map={work}={_ROOT}", "-include", str(chain.prelude)]
         script = _SCRIPT.replace('"$RUNTIME_OBJECT"', str(chain.runtime))
         done = run(
             ["/bin/sh", "-c", f"cd {work}\n{script}", "sh", *argv],

@@ -172,8 +172,11 @@ class Session:
 
 def driver(kernel: ir.Kernel) -> str:
     """The text after the kernel: the one function that the runtime calls for each thread."""
-    name = f"{kernel.name}<{', '.join(kernel.instantiation)}>" if kernel.instantiation else kernel.name
-    return f'\n# 1 "simt-driver"\nextern "C" void simt_entry(void* const* arguments) {{ simt::invoke(&{name}, arguments); }}\n'
+    arguments = ", ".join(kernel.instantiation)
+    name = f"{kernel.name}<{arguments}>" if arguments else kernel.name
+    aliases = "".join(f"namespace {n} = simt_{n};" for n in ("at", "c10", "torch") if f"{n}::" in arguments)
+    entry = f'extern "C" void simt_entry(void* const* arguments) {{ simt::invoke(&{name}, arguments); }}'
+    return f'\n# 1 "simt-driver"\n{aliases}\n{entry}\n'
 
 
 def simulate(
