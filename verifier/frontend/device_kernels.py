@@ -238,12 +238,13 @@ def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
             if not re.fullmatch(r"[\w\s:<>,*&()+\-/%.'|^~!=\[\]]*", argument):
                 raise ValueError(f"template argument {argument!r}")
     names = [name for name, _ in wanted]
-    unit = Unit(_with_instantiations(text, wanted, names), shim_text(), arch)
+    shim = shim_text("\n".join([text, *(argument for _, arguments in wanted for argument in arguments)]))
+    unit = Unit(_with_instantiations(text, wanted, names), shim, arch)
     found = list(_find_kernels(unit.root))
     qualified = {item.node.spelling: item.qualified for item in found if item.template}
     better = [qualified.get(name, name) for name in names]
     if better != names:
-        unit = Unit(_with_instantiations(text, wanted, better), shim_text(), arch)
+        unit = Unit(_with_instantiations(text, wanted, better), shim, arch)
         found = list(_find_kernels(unit.root))
     return _Lowering(unit, found, wanted).module()
 

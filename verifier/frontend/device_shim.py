@@ -1,32 +1,59 @@
-"""The text that is parsed before every device text: hand-written classes and the declarations of the intrinsic table.
+"""The text that is parsed before a device text: hand-written classes and the declarations of the intrinsic table.
 
-Example: ``shim_text()`` starts with the attribute macros and ends with namespace std.
+Input -> output: the device text -> the parts of the shim that its words can need (most of the parsing time would
+otherwise go into declarations that nobody uses); None -> all of it.
+
+Invariant: a part is left out only when none of its names can occur in the text.
+
+Example: ``shim_text("… expf(x) …")`` declares expf and its overloads, not the atomics and no 16-bit floats.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from verifier.intrinsics import TABLE, declarations
 from verifier.intrinsics.vector import struct_declarations
 
 _FOLDER = Path(__file__).parent / "shim"
+_BEFORE = (("half.h", r"half|Half|bfloat|BFloat|__h"), ("accessor.h", r"Accessor|PtrTraits"))
+_AFTER = (
+    ("groups.h", r"cooperative_groups"),
+    ("std.h", r"\bstd\b"),
+    ("limits.h", r"\bnumeric_limits\b"),
+)
+_SMALL_FLOATS = re.compile(r"__half|__nv_bfloat16")
 
 
-def shim_text() -> str:
-    parts = [
-        (_FOLDER / "prelude.h").read_text(),
-        "\n".join(struct_declarations()),
-        (_FOLDER / "types.h").read_text(),
-        declarations(),
-        _std_names(),
-        (_FOLDER / "std.h").read_text(),
-    ]
-    return "\n".join(parts)
+def shim_text(text: str | None = None) -> str:
+    words = None if text is None else set(re.findall(r"\w+", text))
+    before, after = (
+        [name for name, trigger in parts if text is None or re.search(trigger, text)] for parts in (_BEFORE, _AFTER)
+    )
+    functions = declarations(words)
+    if "half.h" not in before:
+        functions = "\n".join(line for line in functions.splitlines() if not _SMALL_FLOATS.search(line))
+    return "\n".join(
+        [
+            _file("prelude.h"),
+            "\n".join(struct_declarations()),
+            _file("types.h"),
+            *map(_file, before),
+            functions,
+            _std_names(words) if "std.h" in after else "",
+            *map(_file, after),
+            "",
+        ]
+    )
 
 
-def _std_names() -> str:
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text()
+
+
+def _std_names(words: set[str] | None) -> str:
     """Math functions are in std as well, with the same overloads (min and max are templates there)."""
     names = [e.name for e in TABLE.values() if e.family == "math" and not e.name.startswith("__")]
-    using = " ".join(f"using ::{name};" for name in names if name not in ("min", "max"))
-    return f"namespace std {{ {using} }}"
+    declared = [name for name in names if name not in ("min", "max") and (words is None or name in words)]
+    return "namespace std { " + " ".join(f"using ::{name};" for name in declared) + " }"

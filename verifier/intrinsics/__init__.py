@@ -12,6 +12,8 @@ Example::
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from verifier.intrinsics import atomics, conversion, half, math, memory, synchronization, vector, warp
 from verifier.intrinsics.model import INT_MEANINGS, Intrinsic
 
@@ -40,11 +42,11 @@ def _collect() -> dict[str, Intrinsic]:
 TABLE: dict[str, Intrinsic] = _collect()
 
 
-def declarations() -> str:
-    """The C++ declarations of every entry that is not one of the parser's own builtins."""
+def declarations(words: Container[str] | None = None) -> str:
+    """The C++ declarations of every entry (that ``words`` name) that is not one of the parser's own builtins."""
     lines = []
     for entry in TABLE.values():
-        if entry.name.startswith("__builtin_"):
+        if entry.name.startswith("__builtin_") or (words is not None and entry.name not in words):
             continue
         for declaration in entry.declarations:
             lines.append(f"{_attributed(declaration)};")

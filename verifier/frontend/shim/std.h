@@ -1,4 +1,4 @@
-/* Part 3, after the functions: what device code uses of namespace std. */
+/* What device code uses of namespace std; after the functions. */
 namespace std {
 typedef decltype(nullptr) nullptr_t;
 using ::int16_t;
@@ -55,43 +55,18 @@ template <> struct is_floating_point<float> : true_type {};
 template <> struct is_floating_point<double> : true_type {};
 template <class T> constexpr bool is_floating_point_v = is_floating_point<remove_cv_t<T>>::value;
 template <class T> struct is_integral : false_type {};
-#define VK_INTEGRAL(T, LOW, HIGH)                                                                             \
-  template <> struct is_integral<T> : true_type {};                                                           \
-  VK_LIMITS(T, LOW, HIGH)
-#define VK_LIMITS(T, LOW, HIGH)                                                                               \
-  template <> struct numeric_limits<T> {                                                                      \
-    static constexpr bool is_specialized = true, is_integer = true, is_signed = (T)-1 < (T)0;                 \
-    static constexpr int digits = sizeof(T) * 8 - is_signed;                                                  \
-    VK_HD static constexpr T min() { return LOW; }                                                            \
-    VK_HD static constexpr T lowest() { return LOW; }                                                         \
-    VK_HD static constexpr T max() { return HIGH; }                                                           \
-  };
-#define VK_FLOAT_LIMITS(T, LOW, HIGH, EPSILON, INF, NOT_A_NUMBER, DIGITS)                                     \
-  template <> struct numeric_limits<T> {                                                                      \
-    static constexpr bool is_specialized = true, is_integer = false, is_signed = true, has_infinity = true;   \
-    static constexpr int digits = DIGITS;                                                                     \
-    VK_HD static constexpr T min() { return LOW; }                                                            \
-    VK_HD static constexpr T lowest() { return -HIGH; }                                                       \
-    VK_HD static constexpr T max() { return HIGH; }                                                           \
-    VK_HD static constexpr T epsilon() { return EPSILON; }                                                    \
-    VK_HD static constexpr T infinity() { return INF; }                                                       \
-    VK_HD static constexpr T quiet_NaN() { return NOT_A_NUMBER; }                                             \
-  };
-template <class T> struct numeric_limits { static constexpr bool is_specialized = false; };
-VK_INTEGRAL(char, -128, 127)
-VK_INTEGRAL(signed char, -128, 127)
-VK_INTEGRAL(unsigned char, 0, 255)
-VK_INTEGRAL(short, -32768, 32767)
-VK_INTEGRAL(unsigned short, 0, 65535)
-VK_INTEGRAL(int, -2147483647 - 1, 2147483647)
-VK_INTEGRAL(unsigned, 0, 4294967295u)
-VK_INTEGRAL(long, -9223372036854775807L - 1, 9223372036854775807L)
-VK_INTEGRAL(unsigned long, 0, 18446744073709551615ul)
-VK_INTEGRAL(long long, -9223372036854775807LL - 1, 9223372036854775807LL)
-VK_INTEGRAL(unsigned long long, 0, 18446744073709551615ull)
 template <> struct is_integral<bool> : true_type {};
-VK_FLOAT_LIMITS(float, 0x1p-126f, 0x1.fffffep127f, 0x1p-23f, __builtin_inff(), __builtin_nanf(""), 24)
-VK_FLOAT_LIMITS(double, 0x1p-1022, 0x1.fffffffffffffp1023, 0x1p-52, __builtin_inf(), __builtin_nan(""), 53)
+template <> struct is_integral<char> : true_type {};
+template <> struct is_integral<signed char> : true_type {};
+template <> struct is_integral<unsigned char> : true_type {};
+template <> struct is_integral<short> : true_type {};
+template <> struct is_integral<unsigned short> : true_type {};
+template <> struct is_integral<int> : true_type {};
+template <> struct is_integral<unsigned> : true_type {};
+template <> struct is_integral<long> : true_type {};
+template <> struct is_integral<unsigned long> : true_type {};
+template <> struct is_integral<long long> : true_type {};
+template <> struct is_integral<unsigned long long> : true_type {};
 template <class T> constexpr bool is_integral_v = is_integral<remove_cv_t<T>>::value;
 template <class T> struct is_arithmetic : bool_constant<is_integral_v<T> || is_floating_point_v<T>> {};
 template <class T> constexpr bool is_arithmetic_v = is_arithmetic<T>::value;
