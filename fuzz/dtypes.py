@@ -34,7 +34,8 @@ def size(dtype: str) -> int:
 def encode(values: Array, dtype: str) -> bytes:
     """Raw bytes of the values, rounded to nearest into the dtype."""
     if dtype == "bf16":
-        bits = values.astype(np.float32).view(np.uint32)
+        with np.errstate(over="ignore"):
+            bits = values.astype(np.float32).view(np.uint32)
         nan = np.isnan(values)
         rounded = ((bits.astype(np.uint64) + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
         return np.where(nan, np.uint16(0x7FC0), rounded).astype(np.uint16).tobytes()

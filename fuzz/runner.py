@@ -29,7 +29,7 @@ from fuzz import dtypes, values
 from fuzz.binding import Binding, filled, input_shapes, shape_of
 from fuzz.compare import Mismatch, compare
 from fuzz.executor import Executor, Order, Ran
-from fuzz.oracle import Oracle, Question, Tensor
+from fuzz.oracle import Oracle, OracleError, Question, Tensor
 from fuzz.values import Recipe
 from specs import clauses
 from specs.contract import ConcreteLaunch, Contract
@@ -187,6 +187,7 @@ def _search(
     """The smallest failing case of ``count`` drawn ones."""
     seen: dict[Case, Fault | None] = {}
     patience = [budget.deadline]
+    abort: list[Refused | OracleError] = []
 
     @seed(budget.seed)
     @settings(
@@ -202,11 +203,17 @@ def _search(
     )
     @given(_cases(job, kinds))
     def body(case: Case) -> None:
+        if abort:
+            return
         if case not in seen:
             if time.monotonic() > patience[0]:
                 tally.cut = tally.cut or not any(seen.values())
                 return
-            seen[case] = run_case(job, executor, oracle, case, tally)
+            try:
+                seen[case] = run_case(job, executor, oracle, case, tally)
+            except (Refused, OracleError) as error:
+                abort.append(error)  # not a failing example: nothing to shrink
+                return
         fault = seen[case]
         if fault is not None:
             # Shrinking gets ten seconds; after that the best case so far stands.
@@ -224,6 +231,8 @@ def _search(
         if not faults:
             raise
         return min(faults, key=lambda f: sum(b.numel for b in f.launch.buffers))
+    if abort:
+        raise abort[0]
     return None
 
 

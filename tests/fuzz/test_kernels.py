@@ -162,7 +162,7 @@ __global__ void softmax_rows(const float* x, float* y, int cols) {{
         ROWS,
         (
             ("best = box[0];", "best = 0.0f;"),
-            ("/ box[0]", "/ (box[0] + 1e-6f)"),
+            ("/ box[0]", "/ (box[0] + 1e-5f)"),
             ("float sum = 0.0f", "float sum = 1e-5f"),
         ),
     ),
