@@ -44,7 +44,7 @@ def _equal_sizes(c: Claims, d: Discharger, o: Obligation) -> tuple[str, str] | N
     tried = 0
     for a in extent:
         for b in used:
-            if a is b or tried >= MAX_PAIRS:
+            if a is b or b in extent or tried >= MAX_PAIRS:
                 continue
             tried += 1
             same = {a: b}

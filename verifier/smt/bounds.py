@@ -107,7 +107,27 @@ class Bounds:
         if all(c <= 0 and all(self.nonneg(a) for a in m) for m, c in p.items()):
             return True
         hi = self.t.from_poly(p).hi
-        return hi is not None and hi <= 0
+        return (hi is not None and hi <= 0) or self._absorbed(p)
+
+    def _absorbed(self, p: Poly) -> bool:
+        """Whether each positive monomial m is covered by negative ones m*e with factors e >= 1."""
+        left = {m: -c for m, c in p.items() if c < 0 and all(self.nonneg(a) for a in m)}
+        if any(c < 0 and m not in left for m, c in p.items()):
+            return False
+        for m, c in p.items():
+            if c <= 0:
+                continue
+            if not all(self.nonneg(a) for a in m):
+                return False
+            for larger in sorted(left, key=len):
+                extra = divide_mono(larger, m)
+                if extra is not None and all(a.lo is not None and a.lo >= 1 for a in extra):
+                    used = min(c, left[larger])
+                    left[larger] -= used
+                    c -= used
+            if c > 0:
+                return False
+        return True
 
     def le0(self, goal: Term) -> bool:
         """Whether goal <= 0 is shown. Best first: fewest monomials that still have to be bounded."""
@@ -139,17 +159,49 @@ class Bounds:
 
     def _steps(self, p: Poly) -> Iterator[Poly]:
         positive = [(m, c) for m, c in p.items() if m and c > 0]
-        negative = [(m, c) for m, c in p.items() if m and c < 0 and not all(self.nonneg(a) for a in m)]
         positive.sort(key=lambda mc: (len(mc[0]), tuple(-a.level for a in mc[0])))
-        for mono, coef in positive[:5] + negative[:3]:
-            for h, factor, own in self._candidates(mono, coef):
-                step = self._step(p, h, mono, coef, factor, own)
-                if step is not None:
+        negative = [(m, c) for m, c in p.items() if m and c < 0 and not all(self.nonneg(a) for a in m)]
+        varying = [(m, c) for m, c in positive if any(a.level for a in m)]
+        sizes = [(m, c) for m, c in positive if not any(a.level for a in m)]
+        # sizes are bounded last: what bounds a thread's index is stated in them
+        for group in (varying[:6] + negative[:3], sizes[:5]):
+            found = False
+            for mono, coef in group:
+                for step in self._steps_at(p, mono, coef):
+                    found = True
                     yield step
+            if found:
+                return
+
+    def _steps_at(self, p: Poly, mono: Mono, coef: int) -> Iterator[Poly]:
+        for h, factor, own in self._candidates(mono, coef):
+            step = self._step(p, h, mono, coef, factor, own)
+            if step is not None:
+                yield step
+        if coef > 0:
+            yield from self._raised(p, mono, coef)
+
+    def _raised(self, p: Poly, mono: Mono, coef: int) -> Iterator[Poly]:
+        """m <= m*e for factors e >= 1 (and m >= 0): so that a bound on a larger product serves for its parts."""
+        if not all(a.level == 0 and self.nonneg(a) for a in mono):
+            return
+        for larger, known in self.by_mono.items():
+            extra = divide_mono(larger, mono)
+            if not extra or not all(a.lo is not None and a.lo >= 1 for a in extra):
+                continue
+            raised = dict(p)
+            del raised[mono]
+            raised[larger] = raised.get(larger, 0) + coef
+            for h in known[:3]:
+                if raised[larger] > 0:
+                    step = self._step(raised, h, larger, raised[larger], (), h[larger])
+                    if step is not None:
+                        yield step
 
     def _candidates(self, mono: Mono, coef: int) -> list[tuple[Poly, Mono, int]]:
         out: list[tuple[Poly, Mono, int]] = []
         if coef > 0:
+            varies = any(a.level for a in mono)
             subs = {(a,) for a in mono} | {mono}
             if len(mono) > 2:
                 subs |= {
@@ -158,6 +210,8 @@ class Bounds:
                     for b in mono[i + 1 :]
                 }
             for sub in sorted(subs, key=lambda m: (-len(m), tuple(-a.id for a in m))):
+                if varies and not any(a.level for a in sub):
+                    continue
                 rest = divide_mono(mono, sub)
                 if rest is None or not all(self.nonneg(a) for a in rest):
                     continue

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-RLIMIT = {"low": 400_000, "default": 2_000_000, "high": 20_000_000}
-WALL_SECONDS = {"low": 5.0, "default": 12.0, "high": 90.0}
+RLIMIT = {"low": 150_000, "default": 600_000, "high": 20_000_000}
+WALL_SECONDS = {"low": 3.0, "default": 6.0, "high": 90.0}
 _ROOT = Path(__file__).resolve().parents[2]
 
 
