@@ -39,7 +39,7 @@ class Binding:
     """``inputs``: (operand, pointer parameter). ``drawn``: option -> float scalar parameter, values are drawn.
 
     ``given``: option -> integer scalar parameter, the launch says its value. ``chosen``: option -> index into its
-    candidates. ``fixed``: option -> value (the user's, or the default).
+    candidates. ``fixed``: option -> value (the user's, or the default). ``stated``: float scalar -> its one value.
     """
 
     reference: Reference
@@ -49,6 +49,7 @@ class Binding:
     drawn: dict[str, str] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
     chosen: dict[str, int] = field(default_factory=dict)
+    stated: dict[str, float] = field(default_factory=dict)
 
     def options(self, shapes: Sequence[Shape], scalars: Mapping[str, int | float | None]) -> dict[str, Value]:
         """Every option of the op for one launch."""

@@ -5,7 +5,7 @@ it shows the same fault in every later version. Invariant: ``check`` raises Asse
 
 Example::
 
-    save(folder, source, reference, job, fault)    # folder/test_cex_3f2a91c07b.py
+    save(folder, source, job, fault)    # folder/test_cex_3f2a91c07b.py
     # pytest folder/test_cex_3f2a91c07b.py
 """
 
@@ -19,8 +19,13 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from fuzz.binding import Binding
+from fuzz.oracle import Oracle
+from fuzz.reference import Reference
 from fuzz.runner import Case, Fault, Job, inputs_of, run_case
 from fuzz.values import Recipe
+from specs.contract import from_json, to_json
+from specs.reference_ops import Operand, load
 
 MOST_BYTES = 1 << 16
 _TEMPLATE = '''"""{title}
@@ -36,17 +41,17 @@ CASE = {case}
 
 
 def test_{name}() -> None:
-    check(Path({source!r}), {reference!r}, CASE, contract={contract!r})
+    check(Path({source!r}), CASE)
 '''
 
 
-def save(
-    folder: Path, source: Path, reference: str, job: Job, fault: Fault, *, contract: Path | None = None
-) -> Path:
+def save(folder: Path, source: Path, job: Job, fault: Fault) -> Path:
     """Write the test; its name is a digest of what it shows."""
     data = inputs_of(job, fault.case, fault.launch)
     size = sum(map(len, data.values()))
     case: dict[str, Any] = {
+        "contract": to_json(job.contract),
+        "binding": _binding_out(job.binding),
         "kernel": job.kernel.name,
         "instantiation": list(job.kernel.instantiation),
         "sizes": dict(fault.case.sizes),
@@ -58,9 +63,7 @@ def save(
         if size <= MOST_BYTES and not fault.case.reuse
         else {},
     }
-    digest = hashlib.sha256(json.dumps([str(source), reference, case], sort_keys=True).encode()).hexdigest()[
-        :10
-    ]
+    digest = hashlib.sha256(json.dumps([str(source), case], sort_keys=True).encode()).hexdigest()[:10]
     path = folder / f"test_cex_{digest}.py"
     folder.mkdir(parents=True, exist_ok=True)
     title = fault.message.replace("\\", "/").replace('"""', "'''")
@@ -71,8 +74,6 @@ def save(
             case=pprint.pformat(case, width=108, sort_dicts=False),
             name=name,
             source=str(source.resolve()),
-            reference=reference,
-            contract=str(contract.resolve()) if contract is not None else None,
         ),
         encoding="utf-8",
     )
@@ -87,32 +88,52 @@ def _unpack(text: str) -> bytes:
     return zlib.decompress(base64.b85decode(text))
 
 
-def check(source: Path, reference: str, case: dict[str, Any], *, contract: str | None = None) -> None:
+def _binding_out(binding: Binding) -> dict[str, Any]:
+    op = binding.reference.op
+    return {
+        "text": binding.reference.text,
+        "op": op.name if op is not None else None,
+        "wire": binding.reference.wire,
+        "inputs": [[operand.name, operand.values, param] for operand, param in binding.inputs],
+        "outputs": list(binding.outputs),
+        "fixed": {k: list(v) if isinstance(v, tuple) else v for k, v in binding.fixed.items()},
+        "drawn": binding.drawn,
+        "given": binding.given,
+        "chosen": binding.chosen,
+        "stated": binding.stated,
+    }
+
+
+def _binding_in(data: dict[str, Any]) -> Binding:
+    op = load()[data["op"]] if data["op"] is not None else None
+    operands = {o.name: o for o in op.inputs} if op is not None else {}
+    return Binding(
+        Reference(data["text"], op, wire=data["wire"]),
+        tuple(
+            (operands.get(name, Operand(name, values=kind)), param) for name, kind, param in data["inputs"]
+        ),
+        tuple(data["outputs"]),
+        {k: tuple(v) if isinstance(v, list) else v for k, v in data["fixed"].items()},
+        data["drawn"],
+        data["given"],
+        data["chosen"],
+        data["stated"],
+    )
+
+
+def check(source: Path, case: dict[str, Any]) -> None:
     """Raise AssertionError with the fault's message while the kernel still shows it."""
-    from fuzz import binding, sizes
-    from fuzz import reference as references
     from fuzz.executor import SimulatorExecutor
-    from fuzz.oracle import Oracle
-    from verifier import contracts, frontend
+    from verifier import frontend
     from verifier import source as sources
     from verifier.isolation import probe
 
     sandbox = probe("auto")
-    submission = sources.load(source, root=None, sandbox=sandbox)
-    derived = contracts.derive(
-        submission,
-        contract_file=Path(contract) if contract else None,
-        problem=None,
-        lock=None,
-        sandbox=sandbox,
-    )
-    module = frontend.parse_device(submission.device, derived.instantiations, sandbox=sandbox)
+    device = sources.load(source, root=None, sandbox=sandbox).device
     name, instance = case["kernel"], tuple(case["instantiation"])
-    kernel = next(k for k in module.kernels if k.name == name and k.instantiation == instance)
-    stated = next(c for c in derived.contracts if c.kernel == name and c.instantiation == instance)
-    parsed = references.parse(reference, [p.name for p in kernel.params])
-    pool = (*sizes.pool(stated, seed=0), dict(case["sizes"]))
-    job = Job(kernel, stated, binding.bind(kernel, stated, parsed, pool), pool)
+    module = frontend.parse_device(device, ((name, instance),) if instance else (), sandbox=sandbox)
+    kernel = next(k for k in module.kernels if (k.name, k.instantiation) == (name, instance))
+    job = Job(kernel, from_json(case["contract"]), _binding_in(case["binding"]), (case["sizes"],))
     replay = Case(
         tuple(sorted(case["sizes"].items())),
         tuple(Recipe(kind, seed) for kind, seed in case["recipes"]),
@@ -121,9 +142,8 @@ def check(source: Path, reference: str, case: dict[str, Any], *, contract: str |
         case["reuse"],
     )
     data = {param: _unpack(text) for param, text in case["inputs"].items()}
-    with (
-        Oracle(sandbox, readable=parsed.readable) as oracle,
-        SimulatorExecutor(submission.device, kernel, sandbox) as executor,
-    ):
+    path = job.binding.reference.wire.get("path")
+    readable = (Path(path).parent,) if path and job.binding.reference.wire["kind"] == "function" else ()
+    with Oracle(sandbox, readable=readable) as oracle, SimulatorExecutor(device, kernel, sandbox) as executor:
         fault = run_case(job, executor, oracle, replay, data=data)
     assert fault is None, fault.message

@@ -1,18 +1,24 @@
 """A user's own reference in the oracle's process: ``module:function``, or the ``Model`` of a problem file.
 
-Example reference: ``{"kind": "function", "path": "refs.py", "function": "fused"}``.
+``{"kind": "function", "path": "refs.py", "function": "fused"}`` ·
+``{"kind": "model", "path", "text", "values", "sizes", "arguments", "operands"}``: the problem's text is run with its
+top-level integers replaced by ``sizes``; ``Model`` is built with a fixed seed, in float64; the inputs become forward
+arguments (``argument 0``) or parameters (``parameter weight``).
+
+Invariant: the model is traced like every reference, so what has no derived bound is refused by name.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 
-@cache
+@lru_cache(maxsize=8)
 def _load(path: str) -> Any:
     spec = importlib.util.spec_from_file_location("user_reference", path)
     if spec is None or spec.loader is None:
@@ -29,15 +35,96 @@ def user_function(reference: dict[str, Any]) -> Callable[..., Any]:
     )
     function = getattr(module, reference["function"], None)
     if not callable(function):
-        raise AttributeError(
-            f"{reference['function']} is not a function of {reference.get('path') or reference['module']}"
-        )
+        where = reference.get("path") or reference["module"]
+        raise AttributeError(f"{reference['function']} is not a function of {where}")
     return function  # type: ignore[no-any-return]
 
 
+class _Sized(ast.NodeTransformer):
+    """``NAME = 2048`` at the top level becomes the drawn size of that name."""
+
+    def __init__(self, sizes: dict[str, int]) -> None:
+        self.sizes = sizes
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        body: list[ast.stmt] = []
+        for statement in node.body:
+            body.append(statement)
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            targets = [statement.target] if isinstance(statement, ast.AnnAssign) else targets
+            for name in [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]:
+                again = ast.parse(f"{name} = __size__({name!r}, {name})").body[0]
+                body.append(ast.copy_location(again, statement))
+        node.body = body
+        return node
+
+    def size(self, name: str, value: Any) -> Any:
+        if type(value) is int:
+            return self.sizes.get(name, value)
+        if isinstance(value, (list, tuple)) and value and all(type(v) is int for v in value):
+            return type(value)(self.sizes.get(f"{name}_{i}", v) for i, v in enumerate(value))
+        return value
+
+
+def _scope(reference: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
+    change = _Sized(sizes)
+    tree = ast.fix_missing_locations(change.visit(ast.parse(reference["text"], reference["path"])))
+    scope: dict[str, Any] = {"__size__": change.size, "__name__": "problem", "__file__": reference["path"]}
+    exec(compile(tree, reference["path"], "exec"), scope)
+    return scope
+
+
+def _model(reference: dict[str, Any], sizes: dict[str, int]) -> Any:
+    import torch
+
+    scope = _scope(reference, sizes)
+    torch.manual_seed(0)
+    init = scope["get_init_inputs"]() if "get_init_inputs" in scope else []
+    return scope["Model"](**init) if isinstance(init, dict) else scope["Model"](*init)
+
+
+_models: dict[str, Any] = {}
+
+
 def describe(reference: dict[str, Any]) -> dict[str, Any]:
-    raise NotImplementedError
+    """Names and shapes of the model's parameters and buffers at each of ``reference["pool"]``."""
+    import torch
+
+    answers = []
+    for sizes in reference["pool"]:
+        with torch.device("meta"):
+            model = _model(reference, sizes)
+        tensors = [*model.named_parameters(), *model.named_buffers()]
+        answers.append([[name, list(t.shape)] for name, t in tensors])
+    return {"parameters": answers}
 
 
 def evaluate(reference: dict[str, Any], inputs: list[Any], fmt: Any) -> list[tuple[Any, Any, Any]]:
-    raise NotImplementedError
+    """(value, bounds, None) of each output of ``Model.forward``."""
+    import torch
+
+    from fuzz.tracing import trace
+    from specs import clauses
+
+    sizes = reference["sizes"]
+    key = repr((reference["path"], sorted(sizes.items())))
+    if key not in _models:
+        if len(_models) > 16:
+            _models.clear()
+        _models[key] = _model(reference, sizes).double()
+    model = _models[key]
+    named = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    arguments: list[Any] = []
+    for entry in reference["arguments"]:
+        if "text" in entry:
+            arguments.append(clauses.evaluate(entry["text"], {**reference["values"], **sizes}))
+        else:
+            arguments.append(entry.get("value"))
+    for where, tensor in zip(reference["operands"], inputs, strict=True):
+        kind, _, name = where.partition(" ")
+        if kind == "argument":
+            arguments[int(name)] = tensor
+        else:
+            named[name].data.copy_(tensor.reshape(named[name].shape).to(torch.float64))
+    parameters = [named[w.partition(" ")[2]] for w in reference["operands"] if w.startswith("parameter")]
+    return trace(lambda: model(*arguments), [*inputs, *parameters], fmt)

@@ -35,7 +35,6 @@ class Reference:
     options: dict[str, Value] = field(default_factory=dict)
     wire: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    readable: tuple[Path, ...] = ()
 
 
 _ALLOWED = (
@@ -59,11 +58,17 @@ def parse(text: str, params: Collection[str]) -> Reference:
         if not file.is_file():
             raise BadReference(f"{path}: no such file")
         wire = {"kind": "function", "path": str(file), "function": function}
-        return Reference(text, wire=wire, readable=(file.parent,))
+        return Reference(text, wire=wire)
     if re.fullmatch(r"[A-Za-z_]\w*(\.\w+)*:[A-Za-z_]\w*", text):
         module, _, function = text.partition(":")
         return Reference(text, wire={"kind": "function", "module": module, "function": function})
     return _expression(text, params)
+
+
+def files(text: str) -> tuple[Path, ...]:
+    """What the oracle's process must be able to read for this reference: the folder of ``FILE.py:FUNCTION``."""
+    found = re.fullmatch(r"([^():]*\.py):[A-Za-z_]\w*", text.strip())
+    return (Path(found[1]).resolve().parent,) if found else ()
 
 
 def _offer(text: str) -> str:

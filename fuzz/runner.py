@@ -289,7 +289,8 @@ def _scalar_dtype(kernel: ir.Kernel, param: str) -> str:
 def launch_of(job: Job, case: Case) -> ConcreteLaunch:
     """The concrete launch of a case."""
     launch = clauses.instantiate(job.contract, dict(case.sizes))
-    return replace(launch, scalars={**launch.scalars, **dict(case.scalars)})
+    stated = job.binding.stated
+    return replace(launch, scalars={**launch.scalars, **stated, **dict(case.scalars)})
 
 
 def inputs_of(job: Job, case: Case, launch: ConcreteLaunch, *, turn: int = 0) -> dict[str, bytes]:
@@ -406,6 +407,8 @@ def _numbers(
             got = [Tensor(buffers[param].dtype, (buffers[param].numel,), ran.outputs[param])]
     else:
         wire = binding.reference.wire
+        if wire["kind"] == "model":
+            wire = wire | {"sizes": {k: v for k, v in sizes.items() if k in wire["values"]}}
         for param in binding.drawn.values():
             names.append(param)
             scalar = np.array([launch.scalars[param]], dtype=np.float64)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.reference import BadReference, parse, suggest
+from fuzz.reference import BadReference, files, parse, suggest
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_functions(tmp_path: Path) -> None:
     (tmp_path / "refs.py").write_text("def fused(x):\n    return x\n")
     found = parse(f"{tmp_path}/refs.py:fused", [])
     assert found.wire == {"kind": "function", "path": str(tmp_path / "refs.py"), "function": "fused"}
-    assert found.readable == (tmp_path,)
+    assert files(f"{tmp_path}/refs.py:fused") == (tmp_path,) and files("torch.relu(x)") == ()
     assert parse("pkg.refs:fused", []).wire["module"] == "pkg.refs"
 
 

@@ -13,17 +13,18 @@ Example::
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from fuzz import binding, sizes
+from fuzz import binding, problems, sizes
 from fuzz import reference as references
 from fuzz.counterexample import save
 from fuzz.executor import Executor, SimulatorExecutor
 from fuzz.oracle import Oracle, OracleError
 from fuzz.runner import Budget, Fault, Found, Job, explore
+from specs.clauses import ClauseError, ClauseUndefined
 from specs.contract import Contract
 from specs.results import Finding, GateResult, Outcome, Severity, Witness
 from verifier.gates.context import GateContext
@@ -48,29 +49,29 @@ def run(context: GateContext) -> GateResult:
 
 def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateResult:
     """The gate for any executor (tests bring their own)."""
-    if context.reference is None:
+    if context.reference is None and context.problem is None:
         return _not_run(context, start)
     findings: list[Finding] = []
     facts: list[dict[str, Any]] = []
     doubts: list[str] = []
     torch = ""
-    try:
-        jobs = [_job(context, contract, context.reference, doubts) for contract in context.contracts]
-        found_any = [job for job in jobs if job is not None]
-        readable = tuple(found_any[0].binding.reference.readable) if found_any else ()
-        with ExitStack() as stack:
-            oracle = stack.enter_context(Oracle(context.sandbox, readable=readable))
-            for job in found_any:
+    with ExitStack() as stack:
+        oracle = stack.enter_context(
+            Oracle(context.sandbox, readable=references.files(context.reference or ""))
+        )
+        try:
+            for contract in context.contracts:
+                job = _job(context, contract, oracle, doubts)
+                if job is None:
+                    continue
                 context.progress(f"fuzzing {job.kernel.label}")
                 found = _explore(context, job, executor, oracle, stack)
                 findings += _findings(context, job, found)
                 facts.append(_facts(job, found))
                 doubts += _doubts(context, job, found)
-            torch = oracle.torch
-    except references.BadReference as error:
-        doubts.append(str(error))
-    except OracleError as error:
-        doubts.append(str(error))
+        except OracleError as error:
+            doubts.append(str(error))
+        torch = oracle.torch
     failed = any(f.severity is Severity.ERROR for f in findings)
     outcome = Outcome.FAIL if failed else Outcome.INCONCLUSIVE if doubts or not facts else Outcome.PASS
     errors = [f.message for f in findings if f.severity is Severity.ERROR]
@@ -83,8 +84,12 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
         if any(f.id == "numerics-special" for f in findings) and not failed
         else (),
         detail=(errors or doubts or [""])[0] if outcome is not Outcome.PASS else "",
-        facts={"seed": context.seed, "reference": context.reference, "torch": torch, "kernels": facts},
+        facts={"seed": context.seed, "reference": _said(context), "torch": torch, "kernels": facts},
     )
+
+
+def _said(context: GateContext) -> str:
+    return context.reference or (f"Model of {context.problem.path}" if context.problem is not None else "")
 
 
 def _not_run(context: GateContext, start: float) -> GateResult:
@@ -100,16 +105,10 @@ def _not_run(context: GateContext, start: float) -> GateResult:
     )
 
 
-def _job(context: GateContext, contract: Contract, text: str, doubts: list[str]) -> Job | None:
+def _job(context: GateContext, contract: Contract, oracle: Oracle, doubts: list[str]) -> Job | None:
     """Kernel, contract and reference brought together, or a doubt that says what is missing."""
-    kernel = next(
-        (
-            k
-            for k in context.module.kernels
-            if k.name == contract.kernel and k.instantiation == contract.instantiation
-        ),
-        None,
-    )
+    mine = (contract.kernel, contract.instantiation)
+    kernel = next((k for k in context.module.kernels if (k.name, k.instantiation) == mine), None)
     if kernel is None:
         doubts.append(f"{contract.kernel} could not be read")
         return None
@@ -117,13 +116,27 @@ def _job(context: GateContext, contract: Contract, text: str, doubts: list[str])
         doubts.append(f"{kernel.label} has no contract (only a draft): the sizes to fuzz are not known")
         return None
     try:
-        reference = references.parse(text, [p.name for p in kernel.params])
         pool = sizes.pool(contract, seed=context.seed)
-        bound = binding.bind(kernel, contract, reference, pool)
+        if context.reference is not None:
+            reference = references.parse(context.reference, [p.name for p in kernel.params])
+            bound = binding.bind(kernel, contract, reference, pool)
+        else:
+            bound = _of_problem(context, contract, kernel, pool, oracle)
         return Job(kernel, contract, bound, pool, context.policy.nan == "forbidden")
-    except binding.Unbound as error:
+    except (binding.Unbound, references.BadReference, ClauseError, ClauseUndefined) as error:
         doubts.append(f"{kernel.label}: {error}")
         return None
+
+
+def _of_problem(
+    context: GateContext, contract: Contract, kernel: Kernel, pool: Sequence[dict[str, int]], oracle: Oracle
+) -> binding.Binding:
+    assert context.problem is not None
+    if len(context.contracts) > 1:
+        raise binding.Unbound(
+            f"{len(context.contracts)} launches make the output together; one can be compared"
+        )
+    return problems.bind(kernel, contract, context.problem, context.submission, pool, oracle.describe)
 
 
 def _explore(
@@ -193,9 +206,9 @@ def _finding(
         domain="edge" if special else "general",
     )
     fix = ""
-    if severity is Severity.ERROR and context.reference is not None:
+    if severity is Severity.ERROR:
         folder = context.keep or Path(".verify-kernel")
-        path = save(folder, Path(context.submission.path), context.reference, job, fault)
+        path = save(folder, Path(context.submission.path), job, fault)
         fix = f"pytest {path} shows it again"
     kinds = ", ".join(
         f"{p}: {r.kind}" for (_, p), r in zip(job.binding.inputs, fault.case.recipes, strict=True)
