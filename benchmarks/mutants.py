@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks import processes
 from benchmarks.expectations import lines_of
 from benchmarks.mutation import Mutant, mutants
-from specs.policy import default_policy
+from specs.policy import Policy, default_policy
 
 ROOT = Path(__file__).resolve().parent.parent
 CLASSES = ("right", "refuted elsewhere", "unknown", "proved", "no verdict")
@@ -76,11 +76,12 @@ def watch(path: Path, count: int = 5, max_threads: int = 2048) -> dict[str, Any]
 
 
 def ask(path: Path, timeout: float) -> dict[str, Any]:
-    """What the prover says: verdicts of each contract, and findings with their lines."""
+    """What the prover alone says: verdicts of each contract, and findings with their lines."""
     from verifier.judge import findings_of
     from verifier.pipeline import Options, audit
 
-    result = audit(path, Options(policy=default_policy(), gates=("static", "prove"), timeout=timeout))
+    policy = Policy.model_validate({"required_gates": ("static", "prove")})
+    result = audit(path, Options(policy=policy, gates=("static", "prove"), timeout=timeout))
     return {
         "verdict": str(result.verdict),
         "message": result.message,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.expectations import expectations
-from specs.policy import default_policy
+from specs.policy import Policy, default_policy
 from specs.results import FileResult, Outcome, Verdict
 from verifier.pipeline import Options, audit
 
@@ -28,14 +28,19 @@ def name(path: Path) -> str:
     return path.stem.rpartition("_")[0]
 
 
-def judge(path: Path) -> FileResult:
-    return audit(path, Options(policy=default_policy(), gates=("static", "prove"), timeout=60))
+def judge(path: Path, *properties: str) -> FileResult:
+    """By proofs alone; the properties at fault are required whatever the default policy says."""
+    required = {*default_policy().required_properties, *properties}
+    policy = Policy.model_validate(
+        {"required_gates": ("static", "prove"), "required_properties": tuple(sorted(required))}
+    )
+    return audit(path, Options(policy=policy, gates=("static", "prove"), timeout=60))
 
 
 def check_bad(path: Path) -> None:
     expected = expectations(path.read_text())
     assert expected, "a faulty kernel without an expectation"
-    result = judge(path)
+    result = judge(path, *(e.property for e in expected))
     assert result.verdict is not Outcome.PASS, result.headline
     assert result.verdict is not Outcome.ERROR, result.message
     for want in expected:

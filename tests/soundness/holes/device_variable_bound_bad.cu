@@ -6,9 +6,9 @@ __device__ int limit = 128;
 __global__ void fill(int* y) {
     __shared__ int cell[128];
     int t = threadIdx.x;
-    cell[t % 128] = 0;
+    if (t < 128) cell[t] = 0;
     __syncthreads();
-    if (t < limit) cell[t] = t;  //! refuted: bounds-shared
+    if (t < limit) cell[t] = t;  //! not proved: bounds-shared
     __syncthreads();
     y[blockIdx.x * 256 + t] = cell[t % 128];
 }

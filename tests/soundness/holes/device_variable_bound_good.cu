@@ -6,7 +6,7 @@ constexpr int limit = 128;
 __global__ void fill(int* y) {
     __shared__ int cell[128];
     int t = threadIdx.x;
-    cell[t % 128] = 0;
+    if (t < 128) cell[t] = 0;
     __syncthreads();
     if (t < limit) cell[t] = t;
     __syncthreads();

@@ -7,7 +7,7 @@ __global__ void gather(const float* table, const int* index, float* out, int row
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     int j = index[i];
-    out[i] = table[j];  //! refuted: bounds-global
+    out[i] = table[j];  //! not proved: bounds-global
 }
 
 int main() {

