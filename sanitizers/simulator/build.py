@@ -45,7 +45,15 @@ _WATCH = [
     "-ftrivial-auto-var-init=pattern",
     "-U_FORTIFY_SOURCE",
 ]
-_RUNTIME_FLAGS = ["-std=c++17", "-O2", "-g0", "-fno-pie", "-fno-omit-frame-pointer", "-fno-exceptions", "-fno-rtti"]
+_RUNTIME_FLAGS = [
+    "-std=c++17",
+    "-O2",
+    "-g0",
+    "-fno-pie",
+    "-fno-omit-frame-pointer",
+    "-fno-exceptions",
+    "-fno-rtti",
+]
 _ROOT = "/device-text"  # what the compiler believes to be its working directory
 _HARMLESS_SYMBOL = re.compile(
     r"simt_\w+|__tsan_\w+|__ubsan_handle_\w+|memcpy|memset|memmove|memcmp"
@@ -156,11 +164,15 @@ def _build_runtime(chain: Toolchain, opt: str) -> None:
             (["g++", *_compile_flags(opt), "-x", "c++-header", "simt.h", "-o", "simt.h.gch"], ""),
         ]
         pipe = subprocess.PIPE
-        children = [subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=work) for argv, _ in jobs]
+        children = [
+            subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=work) for argv, _ in jobs
+        ]
         for child, (_, text) in zip(children, jobs, strict=True):
             _, errors = child.communicate(text.encode())
             if child.returncode != 0:
-                raise SimulatorMissing(f"g++ cannot build the simulator's runtime: {_first_error(errors.decode())}")
+                raise SimulatorMissing(
+                    f"g++ cannot build the simulator's runtime: {_first_error(errors.decode())}"
+                )
         try:
             work.rename(chain.folder)
         except OSError:  # another process was faster
@@ -186,7 +198,13 @@ def build(text: str, *, opt: str, sandbox: Sandbox, cache: Path | None, limits: 
         return Program(target, refusal.read_text(), cached=True)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="build-", dir=folder) as work:
-        argv = ["g++", *_compile_flags(opt), f"-ffile-prefix-map={work}={_ROOT}", "-include", str(chain.prelude)]
+        argv = [
+            "g++",
+            *_compile_flags(opt),
+            f"-ffile-prefix-map={work}={_ROOT}",
+            "-include",
+            str(chain.prelude),
+        ]
         script = _SCRIPT.replace('"$RUNTIME_OBJECT"', str(chain.runtime))
         done = run(
             ["/bin/sh", "-c", f"cd {work}\n{script}", "sh", *argv],
@@ -199,7 +217,9 @@ def build(text: str, *, opt: str, sandbox: Sandbox, cache: Path | None, limits: 
         )
         if done.timed_out or done.returncode in (-9, -24, 137, 152):
             return Program(target, "compiling it takes more than the limit", seconds=done.seconds)
-        refused = _why_not(done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.returncode)
+        refused = _why_not(
+            done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.returncode
+        )
         if refused is not None:
             _keep(refusal, refused.encode())
             return Program(target, refused, seconds=done.seconds)
@@ -230,7 +250,12 @@ def _why_not(output: str, errors: str, returncode: int) -> str | None:
 
 
 def _demangled(name: str) -> str:
-    known = {"_Znwm": "operator new", "_Znam": "operator new[]", "_ZdlPvm": "operator delete", "_ZdaPv": "operator delete[]"}
+    known = {
+        "_Znwm": "operator new",
+        "_Znam": "operator new[]",
+        "_ZdlPvm": "operator delete",
+        "_ZdaPv": "operator delete[]",
+    }
     found = re.match(r"_ZN?K?(?:\d+[A-Za-z_]\w*?)*?(\d+)([A-Za-z_]\w*)", name)
     return known.get(name) or (found[2][: int(found[1])] if found else name)
 
@@ -241,7 +266,10 @@ def _first_error(errors: str) -> str:
         if found is None:
             continue
         path, message = found[1].removeprefix(_ROOT + "/"), re.sub(r"[‘’]", "'", found[4])
-        unknown = re.match(r"'([\w:]+)' (?:was not declared in this scope|has not been declared|does not name a type)", message)
+        unknown = re.match(
+            r"'([\w:]+)' (?:was not declared in this scope|has not been declared|does not name a type)",
+            message,
+        )
         what = f"{unknown[1]} is not known to the simulator" if unknown else f"g++: {message}"
         return f"{what} ({path}:{found[2]})"
     return f"g++: {errors.strip().splitlines()[-1][:200] if errors.strip() else 'no message'}"

@@ -35,7 +35,9 @@ def read_findings(
     addresses = [a for item in items for a in _addresses(item)]
     known = resolve(program, addresses, lines.paths, sandbox) if addresses else {}
     objects = facts.get("objects")
-    return tuple(_finding(item, objects if isinstance(objects, dict) else {}, known, prepared, lines) for item in items)
+    return tuple(
+        _finding(item, objects if isinstance(objects, dict) else {}, known, prepared, lines) for item in items
+    )
 
 
 def _addresses(item: Mapping[str, Any]) -> Iterator[int]:
@@ -47,10 +49,16 @@ def _addresses(item: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _finding(
-    item: Mapping[str, Any], objects: Mapping[str, Any], known: Mapping[int, Span], prepared: Prepared, lines: Lines
+    item: Mapping[str, Any],
+    objects: Mapping[str, Any],
+    known: Mapping[int, Span],
+    prepared: Prepared,
+    lines: Lines,
 ) -> SimFinding:
     number = item.get("property")
-    property_ = PROPERTIES[number] if isinstance(number, int) and 0 <= number < len(PROPERTIES) else "bounds-global"
+    property_ = (
+        PROPERTIES[number] if isinstance(number, int) and 0 <= number < len(PROPERTIES) else "bounds-global"
+    )
     frames = [f for f in item.get("frames", []) if isinstance(f, int)]
     span = first_place(frames, item.get("site"), known, lines.paths)
     offset = item.get("offset") if isinstance(item.get("offset"), int) else 0
@@ -75,7 +83,8 @@ def _finding(
         index=index,
         other=_other(item.get("other"), known, lines, f"{buffer}[{index}]" if buffer else ""),
         extent=extent,
-        action=action + (f", which has {extent} elements" if property_.startswith("bounds") and extent is not None else ""),
+        action=action
+        + (f", which has {extent} elements" if property_.startswith("bounds") and extent is not None else ""),
         count=item["count"] if isinstance(item.get("count"), int) else 1,
     )
 
@@ -92,7 +101,10 @@ def _other(other: object, known: Mapping[int, Span], lines: Lines, place: str) -
     action = str(other.get("action", ""))[:100]
     touches = action.endswith(("reads", "writes", "updates"))
     return ThreadAccess(
-        _triple(other.get("block")), _triple(other.get("thread")), f"{action} {place}" if touches and place else action, span
+        _triple(other.get("block")),
+        _triple(other.get("thread")),
+        f"{action} {place}" if touches and place else action,
+        span,
     )
 
 
@@ -114,9 +126,17 @@ def _array(span: Span, prepared: Prepared, lines: Lines) -> tuple[str, str]:
     if chosen is None:
         return "", "bounds-local"
     name = chosen[1]
-    if name not in known and (outer := [m[1] for m in reversed(before) if m[1] in known and _encloses(line, m.end())]):
+    if name not in known and (
+        outer := [m[1] for m in reversed(before) if m[1] in known and _encloses(line, m.end())]
+    ):
         name = outer[0]
-    kind = "bounds-shared" if name in prepared.shared else "bounds-global" if name in prepared.device else "bounds-local"
+    kind = (
+        "bounds-shared"
+        if name in prepared.shared
+        else "bounds-global"
+        if name in prepared.device
+        else "bounds-local"
+    )
     return name, kind
 
 

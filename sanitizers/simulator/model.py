@@ -62,6 +62,8 @@ class SimResult:
     error: str | None = None
     accesses: int = 0
     switches: int = 0
+    unwritten: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Uninitialised buffers that were not wholly written: how many elements, and the first of them."""
 
     @property
     def complete(self) -> bool:

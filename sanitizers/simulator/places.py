@@ -64,7 +64,9 @@ def resolve(program: Path, addresses: Iterable[int], paths: set[str], sandbox: S
     return found
 
 
-def first_place(frames: Sequence[int], site: Sequence[object] | None, known: Mapping[int, Span], paths: set[str]) -> Span:
+def first_place(
+    frames: Sequence[int], site: Sequence[object] | None, known: Mapping[int, Span], paths: set[str]
+) -> Span:
     """A site constant says line and column; else the first frame that lies in the user's text."""
     if site is not None:
         path = user_path(str(site[0]), paths)

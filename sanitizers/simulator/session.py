@@ -71,7 +71,9 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -87,19 +89,28 @@ class Session:
         schedule: Schedule = Schedule(),  # noqa: B008
         *,
         keep_globals: bool = False,
+        tolerant: bool = False,
         blocks: Sequence[int] | None = None,
         outputs: bool = True,
         steps: int = STEPS,
     ) -> SimResult:
-        """One launch. ``blocks``: linear indices of the blocks to run (all by default)."""
+        """One launch. ``blocks``: linear indices of the blocks to run (all by default).
+
+        ``tolerant``: a thread goes on after an access outside its buffer instead of stopping before it.
+        ``keep_globals``: ``__device__`` variables stay as the last launch left them.
+        """
         began = time.monotonic()
         if self.unsupported is not None or self.program is None:
             return SimResult(unsupported=self.unsupported or "not built")
-        refused = _impossible(launch)
+        refused = impossible(launch)
         if refused is not None:
             return SimResult(error=refused)
         nonce = secrets.randbits(63)
-        flags = wire.KEEP_GLOBALS * keep_globals | wire.CALL_PATHS * (self._opt == "O0")
+        flags = (
+            wire.KEEP_GLOBALS * keep_globals
+            | wire.TOLERANT * tolerant
+            | wire.CALL_PATHS * (self._opt == "O0")
+        )
         try:
             request = wire.encode(
                 launch,
@@ -137,6 +148,7 @@ class Session:
             error=f"resources: {stopped}" if stopped else None,
             accesses=_count(facts, "accesses"),
             switches=_count(facts, "switches"),
+            unwritten=_unwritten(facts.get("unwritten")),
         )
 
     def _exchange(self, request: bytes, deadline: float) -> bytes | str:
@@ -144,7 +156,12 @@ class Session:
         if self._child is None or self._child.poll() is not None:
             self.close()
             assert self.program is not None
-            self._child = start([str(self.program.path)], sandbox=self._sandbox, limits=self._limits, readable=[self.program.path])
+            self._child = start(
+                [str(self.program.path)],
+                sandbox=self._sandbox,
+                limits=self._limits,
+                readable=[self.program.path],
+            )
         child = self._child
         assert child.stdin is not None and child.stdout is not None
         try:
@@ -197,7 +214,8 @@ def simulate(
         return session.run(launch, inputs, schedule, blocks=blocks)
 
 
-def _impossible(launch: ConcreteLaunch) -> str | None:
+def impossible(launch: ConcreteLaunch) -> str | None:
+    """Why no device takes this launch, or None."""
     x, y, z = launch.block
     if min(launch.block) < 1 or x > 1024 or y > 1024 or z > 64 or x * y * z > 1024:
         return f"the launch is impossible: blocks of {x} x {y} x {z} threads"
@@ -216,6 +234,15 @@ def _text(facts: Mapping[str, Any], key: str) -> str:
 def _count(facts: Mapping[str, Any], key: str) -> int:
     value = facts.get(key)
     return value if isinstance(value, int) else 0
+
+
+def _unwritten(facts: object) -> dict[str, tuple[int, int]]:
+    items = facts.items() if isinstance(facts, dict) else ()
+    return {
+        k: (v[0], v[1])
+        for k, v in items
+        if isinstance(v, list) and len(v) == 2 and all(isinstance(n, int) for n in v)
+    }
 
 
 def _outputs(plan: wire.Layout, launch: ConcreteLaunch, raw: bytes) -> dict[str, bytes]:

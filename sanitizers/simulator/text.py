@@ -205,7 +205,8 @@ class _Rewriter:
         if not shared and ("extern" in words or not file_scope):
             raise _Refused(f"this declaration of a device variable: {items[0].name}", first.start)
         new = "".join(
-            self._shared(base, item, "extern" in words, file_scope) if shared else self._device(base, item) for item in items
+            self._shared(base, item, "extern" in words, file_scope) if shared else self._device(base, item)
+            for item in items
         )
         lines = self.text.count("\n", first.start, last.end)
         return first.start, last.end, new + "\n" * lines
@@ -253,7 +254,7 @@ class _Rewriter:
         slot = _DYNAMIC_SLOT if kind == "Dynamic" else self.slots
         address = _ARENA + (slot << _SLOT_BITS) + (1 << (_SLOT_BITS - 1))
         return (
-            f'SIMT_PLACED(simt_entry{n}) = {{{slot}, simt::Placed::{kind}, {size}, simt::element_of<simt_type{n}>(), '
+            f"SIMT_PLACED(simt_entry{n}) = {{{slot}, simt::Placed::{kind}, {size}, simt::element_of<simt_type{n}>(), "
             f'{initial}, "{name}"}}; static simt_type{n}& {name} = *reinterpret_cast<simt_type{n}*>({address:#x});'
         )
 

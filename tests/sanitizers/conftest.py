@@ -69,7 +69,8 @@ class Case:
                 ConcreteBuffer(name, dtype, int(size), (), "empty" not in rest, storage, {}, low, high)
             )
         scalars = {
-            w[0]: (float(w[2]) if w[1].startswith("f") else int(w[2])) for w in (p.split() for p in self.params if "=" in p)
+            w[0]: (float(w[2]) if w[1].startswith("f") else int(w[2]))
+            for w in (p.split() for p in self.params if "=" in p)
         }
         return ConcreteLaunch(
             self.kernel.name, self.instantiation, self.grid, self.block, self.shared, tuple(buffers), scalars
@@ -113,7 +114,9 @@ def check(run_case: Callable[..., SimResult]) -> Callable[..., None]:
             assert result.unsupported is None and result.error is None, kind
             assert result.blocks_launched == case.grid[0] * case.grid[1] * case.grid[2]
             lines = {(f.property, f.span.line) for f in result.findings}
-            lines |= {(f.property, f.other.span.line) for f in result.findings if f.other and f.other.span.line}
+            lines |= {
+                (f.property, f.other.span.line) for f in result.findings if f.other and f.other.span.line
+            }
             found |= lines
             assert case.expected or not lines, (kind, result.findings)
         assert found == case.expected

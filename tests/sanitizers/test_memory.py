@@ -229,7 +229,9 @@ def test_the_access_does_not_happen(make_case: Any, run_case: Callable[..., SimR
     assert result.outputs["y"] == b"\x00\x00\x80\x3f" * 100
 
 
-def test_two_parameters_of_one_storage_are_one_memory(make_case: Any, run_case: Callable[..., SimResult]) -> None:
+def test_two_parameters_of_one_storage_are_one_memory(
+    make_case: Any, run_case: Callable[..., SimResult]
+) -> None:
     case = make_case(
         "aliased", "__global__ void f(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x] + 1.0f; }",
         ["x f32 32 @a", "y f32 32 @a"],

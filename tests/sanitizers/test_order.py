@@ -325,7 +325,9 @@ def test_order(name: str, make_case: Any, check: Callable[..., None]) -> None:
     check(make_case(name, *CASES[name]))
 
 
-@pytest.mark.parametrize("name", ["tree reduction", "the last block sums up", "a warp reduction in shared memory"])
+@pytest.mark.parametrize(
+    "name", ["tree reduction", "the last block sums up", "a warp reduction in shared memory"]
+)
 def test_order_without_optimisation(name: str, make_case: Any, check: Callable[..., None]) -> None:
     check(make_case(name, *CASES[name]), opt="O0")
 
@@ -336,4 +338,6 @@ def test_a_race_names_both_threads(make_case: Any, run_case: Callable[..., Any])
     assert finding.other is not None
     assert {finding.span.line, finding.other.span.line} == {3, 5}
     assert finding.block != finding.other.block
-    assert finding.action.endswith(f"y[{finding.index}]") and finding.other.action.endswith(f"y[{finding.index}]")
+    assert finding.action.endswith(f"y[{finding.index}]") and finding.other.action.endswith(
+        f"y[{finding.index}]"
+    )

@@ -248,7 +248,9 @@ def test_threads(name: str, make_case: Any, check: Callable[..., None]) -> None:
     check(make_case(name, *CASES[name]))
 
 
-def test_call_paths_tell_two_barriers_of_one_helper_apart(make_case: Any, run_case: Callable[..., Any]) -> None:
+def test_call_paths_tell_two_barriers_of_one_helper_apart(
+    make_case: Any, run_case: Callable[..., Any]
+) -> None:
     source = """__device__ void meet() {
   __syncthreads();
 }

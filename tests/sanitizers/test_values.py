@@ -51,7 +51,9 @@ def test_float_to_half_rounds_to_nearest_even(make_case: Any, run_case: Callable
      ("u16", "unsigned short"), ("i32", "int"), ("u32", "unsigned"), ("i64", "long long"), ("u64", "unsigned long long"),
      ("f16", "__half"), ("bf16", "__nv_bfloat16"), ("f16", "at::Half"), ("bf16", "c10::BFloat16")],
 )  # fmt: skip
-def test_a_template_over_every_type(dtype: str, cuda: str, make_case: Any, check: Callable[..., None]) -> None:
+def test_a_template_over_every_type(
+    dtype: str, cuda: str, make_case: Any, check: Callable[..., None]
+) -> None:
     source = """template <typename T, int N>
 __global__ void f(const T* x, T* y, int n) {
   __shared__ T s[N];
@@ -62,7 +64,17 @@ __global__ void f(const T* x, T* y, int n) {
   if (i < n) y[i] = sum * T(2);
 }
 """
-    check(make_case("", source, [f"x {dtype} 100", f"y {dtype} 100 empty", "n i32= 100"], (2, 1, 1), (64, 1, 1), 0, (cuda, "64")))
+    check(
+        make_case(
+            "",
+            source,
+            [f"x {dtype} 100", f"y {dtype} 100 empty", "n i32= 100"],
+            (2, 1, 1),
+            (64, 1, 1),
+            0,
+            (cuda, "64"),
+        )
+    )
 
 
 def test_a_3d_launch(make_case: Any, run_case: Callable[..., Any]) -> None:
@@ -76,10 +88,14 @@ def test_a_3d_launch(make_case: Any, run_case: Callable[..., Any]) -> None:
   if (x < w && r < h && z < d) y[(z * h + r) * w + x] = x + 100 * r + 10000 * z;
 }
 """
-    case = make_case("", source, ["y i32 210 empty", "w i32= 5", "h i32= 7", "d i32= 6"], (2, 3, 4), (4, 3, 2))
+    case = make_case(
+        "", source, ["y i32 210 empty", "w i32= 5", "h i32= 7", "d i32= 6"], (2, 3, 4), (4, 3, 2)
+    )
     result = run_case(case)
     z, r, x = np.meshgrid(np.arange(6), np.arange(7), np.arange(5), indexing="ij")
-    np.testing.assert_array_equal(np.frombuffer(result.outputs["y"], np.int32).reshape(6, 7, 5), x + 100 * r + 10000 * z)
+    np.testing.assert_array_equal(
+        np.frombuffer(result.outputs["y"], np.int32).reshape(6, 7, 5), x + 100 * r + 10000 * z
+    )
     assert not result.findings and result.blocks_run == result.blocks_launched == 24
 
 
@@ -102,13 +118,20 @@ def test_math(make_case: Any, run_case: Callable[..., Any]) -> None:
     source = f"__global__ void f(const float* v, float* y) {{\n  int t = threadIdx.x; float x = v[t];\n{body}\n}}\n"
     values = np.linspace(-2, 2, 64, dtype=np.float32)
     case = make_case(
-        "", source, ["v f32 64", f"y f32 {64 * len(MATH)} empty"], (1, 1, 1), (64, 1, 1), inputs={"v": values.tobytes()}
+        "",
+        source,
+        ["v f32 64", f"y f32 {64 * len(MATH)} empty"],
+        (1, 1, 1),
+        (64, 1, 1),
+        inputs={"v": values.tobytes()},
     )
     result = run_case(case)
     assert not result.findings and result.unsupported is None
     got = np.frombuffer(result.outputs["y"], np.float32).reshape(len(MATH), 64)
     for row, (text, function) in zip(got, MATH.items(), strict=True):
-        np.testing.assert_allclose(row, function(values.astype(np.float64)), rtol=3e-6, atol=3e-7, err_msg=text)
+        np.testing.assert_allclose(
+            row, function(values.astype(np.float64)), rtol=3e-6, atol=3e-7, err_msg=text
+        )
 
 
 INTEGERS = {
@@ -128,7 +151,12 @@ def test_integer_functions(make_case: Any, run_case: Callable[..., Any]) -> None
     values = np.random.default_rng(3).integers(0, 1 << 32, 64, dtype=np.uint64).astype(np.uint32)
     values[:3] = 0, 1, 0xFFFFFFFF
     case = make_case(
-        "", source, ["v u32 64", f"y u32 {64 * len(INTEGERS)} empty"], (1, 1, 1), (64, 1, 1), inputs={"v": values.tobytes()}
+        "",
+        source,
+        ["v u32 64", f"y u32 {64 * len(INTEGERS)} empty"],
+        (1, 1, 1),
+        (64, 1, 1),
+        inputs={"v": values.tobytes()},
     )
     result = run_case(case)
     assert not result.findings and result.unsupported is None
@@ -173,7 +201,9 @@ def test_atomics_have_the_right_values(make_case: Any, run_case: Callable[..., A
 }
 """
     zero = {"i": np.array([0, 0, 0, 0, -1, 0, 0], np.int32).tobytes(), "u": bytes(12), "x": bytes(4), "d": bytes(8), "w": bytes(8), "h": bytes(2)}  # fmt: skip
-    case = make_case("", source, ["i i32 7", "u u32 3", "x f32 1", "d f64 1", "w u64 1", "h f16 1"], inputs=zero)
+    case = make_case(
+        "", source, ["i i32 7", "u u32 3", "x f32 1", "d f64 1", "w u64 1", "h f16 1"], inputs=zero
+    )
     result = run_case(case)
     assert not result.findings and result.unsupported is None
     out = result.outputs

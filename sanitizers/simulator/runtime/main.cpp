@@ -13,6 +13,7 @@
 namespace simt {
 namespace {
 
+constexpr size_t MOST_COUNTED = 64 << 20;
 constexpr uint32_t MAGIC = 0x544d4953, CRASH = 0x48535243;
 
 struct Header {
@@ -36,7 +37,7 @@ struct Parameter {
     uint64_t buffer;
     unsigned char bytes[16];
 };
-enum Flag : uint32_t { KEEP_GLOBALS = 1, CALL_PATHS = 2 };
+enum Flag : uint32_t { KEEP_GLOBALS = 1, CALL_PATHS = 2, TOLERANT = 4 };
 enum BufferFlag : uint32_t { INITIALISED = 1, WANTED = 2, RESERVED = 4 };
 
 bool take(void* to, size_t size) {
@@ -94,6 +95,17 @@ void respond(const Header& header, const Ran& ran, const std::vector<Buffer>& bu
     for (const Buffer& buffer : buffers) {
         raw += buffer.slot != 0 && buffer.header.flags & WANTED ? buffer.header.size : 0;
     }
+    json += "},\"unwritten\":{";
+    first = true;
+    for (const Buffer& buffer : buffers) {
+        const Object& object = objects[buffer.slot];
+        size_t at = 0;
+        size_t count = object.init == nullptr || buffer.header.size > MOST_COUNTED ? 0 : unwritten(object, &at);
+        if (count > 0) {
+            json += (first ? "" : ",") + quoted(buffer.header.name) + ":[" + std::to_string(count) + "," + std::to_string(at) + "]";
+            first = false;
+        }
+    }
     json += "},\"blocks_run\":" + std::to_string(ran.blocks_run) + ",\"blocks_launched\":" +
             std::to_string(ran.blocks_launched) + ",\"accesses\":" + std::to_string(g.accesses) +
             ",\"switches\":" + std::to_string(g.switches) + ",\"unsupported\":" + quoted(g.unsupported.c_str()) +
@@ -125,6 +137,7 @@ bool serve() {
     g.accesses = g.switches = 0;
     g.budget = header.budget;
     g.call_paths = header.flags & CALL_PATHS;
+    g.tolerant = header.flags & TOLERANT;
     clear_findings();
     drop_buffers();
     forget_accesses();

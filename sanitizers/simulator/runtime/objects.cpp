@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "state.h"
@@ -126,6 +127,27 @@ void refine(Object& object, uint32_t bytes) {
 int nearest_object(uintptr_t address) {
     uintptr_t slot = (address - ARENA) >> SLOT_BITS;
     return slot < SLOTS && objects[slot].kind != Kind::None ? int(slot) : -1;
+}
+
+// Memory for an access outside every object, so that the thread can go on. False where nothing can be put.
+bool spare_page(uintptr_t address, size_t size) {
+    for (uintptr_t page = address & ~uintptr_t(4095); page < address + size; page += 4096) {
+        if (nearest_object(page) < 0 || (reserve(page, 4096) == nullptr && errno != EEXIST)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t unwritten(const Object& object, size_t* first) {
+    size_t count = 0;
+    for (size_t i = object.size / object.element; i-- > 0;) {
+        if (memchr(object.init + i * object.element, 0, object.element) != nullptr) {
+            *first = i;
+            count++;
+        }
+    }
+    return count;
 }
 
 void enter_block(Block& block) {

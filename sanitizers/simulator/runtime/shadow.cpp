@@ -161,7 +161,9 @@ void out_of_bounds(const Access& access) {
     std::string message = std::string(verb) + " of " + bytes_text(access.size) + " at " + object.name + "[" +
                           std::to_string(index) + "], which has " + std::to_string(length) + " elements";
     report(bounds_of(object.kind), access.place, message, slot, offset, verb_of(access), nullptr);
-    park();
+    if (!g.tolerant || !spare_page(access.address, access.size)) {
+        park();
+    }
 }
 
 void misaligned(const Access& access) {

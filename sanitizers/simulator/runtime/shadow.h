@@ -13,7 +13,7 @@ struct Access {
 };
 
 void check_cell_slowly(Object&, size_t cell, Stamp mask, bool write, bool atomic, const Place&, uintptr_t address);
-[[noreturn]] void out_of_bounds(const Access&);
+void out_of_bounds(const Access&);  // parks the thread, unless the launch is tolerant
 [[noreturn]] void misaligned(const Access&);
 void uninitialised(Object&, const Access&);
 void elsewhere(const Access&);  // not in the arena: own stack and constants are fine, the rest is not
@@ -85,7 +85,7 @@ inline __attribute__((always_inline)) void check_access(const Access& access) {
     Object& object = objects[slot];
     size_t offset = access.address - object.base;
     if (SIMT_UNLIKELY(offset >= object.size || access.size > object.size - offset)) {
-        out_of_bounds(access);
+        return out_of_bounds(access);
     }
     if (SIMT_UNLIKELY(access.address & (access.size - 1)) && access.size <= 16 &&
         (access.size & (access.size - 1)) == 0) {

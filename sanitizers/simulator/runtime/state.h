@@ -131,6 +131,7 @@ struct Machine {
     std::vector<uint32_t> interval_block;
     uint32_t grid_base;  // a grid barrier orders every interval before this one
     bool knowledge;      // some thread has used a fence
+    bool tolerant;       // go on after an access outside its buffer, on a spare page
     bool call_paths;     // nothing is inlined, so a barrier's call path can be read off the stack
     // the schedule
     int32_t slice_start, slice_length;
@@ -191,6 +192,8 @@ void reset_device();
 void drop_buffers();
 void forget_accesses();
 int nearest_object(uintptr_t address);
+bool spare_page(uintptr_t address, size_t size);
+size_t unwritten(const Object&, size_t* first);
 // report.cpp
 enum class Property : uint8_t {
     BoundsGlobal, BoundsShared, BoundsLocal, BoundsArray, Alignment, RaceShared, RaceGlobal, BarrierDivergence,

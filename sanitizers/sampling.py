@@ -1,0 +1,251 @@
+"""Small launches that a contract allows: contract -> symbol values, by bounded search.
+
+Sizes lie around 0, 1, a warp, a block and the constants of the contract's own clauses; problem values are scaled down
+with equal ones kept equal. Invariant: every returned assignment satisfies ``contract.requires`` and gives a launch that
+CUDA accepts; deterministic for a seed; the first ones differ in kind (two blocks or more, all sizes one, odd tails).
+
+Example::
+
+    small_launches(contract, count=4, seed=0, max_threads=4096)   # [{"n": 257}, {"n": 1}, {"n": 512}, {"n": 1000}]
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from specs.clauses import ClauseError, ClauseUndefined, evaluate, holds, instantiate, names, parse
+from specs.contract import Contract, Symbol
+
+_SIZES = (1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 300, 511, 512,
+          513, 700, 1000, 1023, 1024, 1025, 2048, 4096)  # fmt: skip
+_TINY = (1, 2, 3, 4, 5, 7, 8)
+_SCALES = (1, 2, 3, 5, 8, 17, 33, 64, 130, 257)
+MOST_ELEMENTS = 1 << 22
+"""Of all buffers of one launch together."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What the search needs to know of a contract, once."""
+
+    symbols: tuple[Symbol, ...]
+    clauses: tuple[tuple[str, frozenset[str]], ...]
+    equal: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]
+    """Symbol -> expressions that it must equal, with the symbols of each."""
+    constants: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What a launch looks like; launches that differ in it are shown first."""
+
+    blocks: int
+    threads: int
+    elements: int
+
+
+def small_launches(contract: Contract, *, count: int, seed: int, max_threads: int) -> list[dict[str, int]]:
+    """Up to ``count`` assignments, fewest threads last resort: none is larger unless nothing smaller was found."""
+    plan = _plan(contract)
+    rng = random.Random(seed)
+    found: dict[tuple[int, ...], tuple[dict[str, int], _Shape]] = {}
+    larger: list[tuple[int, dict[str, int]]] = []
+    for values in _assignments(plan, rng, attempts=48 + 24 * count):
+        key = tuple(values.get(s.name, 0) for s in plan.symbols)
+        shape = None if key in found else _shape(contract, values)
+        if shape is None or not holds(contract, values):
+            continue
+        if shape.threads <= max_threads and shape.elements <= MOST_ELEMENTS:
+            found[key] = values, shape
+        else:
+            larger.append((shape.threads + shape.elements, values))
+        if len(found) >= 6 * count:
+            break
+    if not found:
+        return [values for _, values in sorted(larger, key=lambda item: item[0])[:1]]
+    return _varied(list(found.values()), count)
+
+
+def _plan(contract: Contract) -> _Plan:
+    clauses: list[tuple[str, frozenset[str]]] = []
+    equal: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    constants: set[int] = set()
+    for clause in contract.requires:
+        try:
+            clauses.append((clause.text, frozenset(names(clause.text))))
+            for part in _conjuncts(parse(clause.text)):
+                for name, text in _equalities(part):
+                    equal.setdefault(name, []).append((text, frozenset(names(text))))
+        except ClauseError:
+            continue
+    launch = contract.launch
+    texts = [c.text for c in contract.requires] + [*launch.grid, *launch.block, launch.shared_bytes]
+    for text in texts:
+        try:
+            values = [n.value for n in ast.walk(parse(text)) if isinstance(n, ast.Constant)]
+            constants |= {v for v in values if isinstance(v, int) and 1 < v <= 4096}
+        except ClauseError:
+            continue
+    return _Plan(
+        contract.symbols, tuple(clauses), {k: tuple(v) for k, v in equal.items()}, tuple(sorted(constants))
+    )
+
+
+def _conjuncts(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        for value in node.values:
+            yield from _conjuncts(value)
+    else:
+        yield node
+
+
+def _equalities(node: ast.expr) -> Iterator[tuple[str, str]]:
+    """``n == e`` and ``e == n``, also under the conversions i32(n) and the like."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
+        left, right = node.left, node.comparators[0]
+        for one, other in ((left, right), (right, left)):
+            while isinstance(one, ast.Call) and len(one.args) == 1:
+                one = one.args[0]
+            if isinstance(one, ast.Name):
+                yield one.id, ast.unparse(other)
+
+
+def _assignments(plan: _Plan, rng: random.Random, attempts: int) -> Iterator[dict[str, int]]:
+    for scale in _SCALES:
+        yield from _scaled(plan, scale)
+    yield from _solutions(plan, rng, lambda s: [max(1, s.low or 0)])
+    for attempt in range(attempts):
+        focus = rng.choice(plan.symbols).name if plan.symbols and attempt % 3 else None
+        wide = attempt % 3 == 0 and len(plan.symbols) <= 2
+
+        def candidates(symbol: Symbol, focus: str | None = focus, wide: bool = wide) -> list[int]:
+            return _candidates(plan, symbol, rng, large=wide or symbol.name == focus)
+
+        yield from _solutions(plan, rng, candidates)
+
+
+def _scaled(plan: _Plan, scale: int) -> Iterator[dict[str, int]]:
+    """The problem's own shape, made small: equal sizes stay equal, different ones stay different if they can."""
+    if not any(s.value is not None for s in plan.symbols):
+        return
+    distinct = sorted({s.value for s in plan.symbols if s.value is not None and s.kind == "dim"})
+    small = {v: min(v, scale + i) for i, v in enumerate(distinct)}
+    values: dict[str, int] = {}
+    for s in plan.symbols:
+        fixed = s.value if s.kind == "scalar" else None
+        values[s.name] = fixed if fixed is not None else small.get(s.value or 0, min(scale, s.high or scale))
+    yield values
+
+
+def _candidates(plan: _Plan, symbol: Symbol, rng: random.Random, *, large: bool) -> list[int]:
+    if symbol.kind == "scalar" and symbol.value is not None:
+        return [symbol.value]
+    low = symbol.low if symbol.low is not None else (1 if symbol.kind == "dim" else 0)
+    high = symbol.high if symbol.high is not None else 1 << 20
+    pool = {*(_SIZES if large else _TINY)}
+    for c in plan.constants:
+        pool |= {c, c + 1, c - 1} if large or c <= 64 else set()
+        pool |= {2 * c, 2 * c + 1, 3 * c} if large else set()
+    pool |= {low, low + 1}
+    if symbol.value is not None:
+        pool |= {min(symbol.value, 64), min(symbol.value, 9)}
+    values = [v for v in pool if low <= v <= high]
+    rng.shuffle(values)
+    return values or [low]
+
+
+def _solutions(
+    plan: _Plan, rng: random.Random, candidates: Callable[[Symbol], list[int]]
+) -> Iterator[dict[str, int]]:
+    """At most one assignment: depth first, clauses checked as soon as their symbols have values."""
+    order = sorted(plan.symbols, key=lambda s: (len(plan.equal.get(s.name, ())), rng.random()))
+    budget = 400
+    values: dict[str, int] = {}
+
+    def consistent(name: str) -> bool:
+        for text, used in plan.clauses:
+            if name in used and used <= values.keys():
+                try:
+                    if not evaluate(text, values):
+                        return False
+                except ClauseUndefined:
+                    return False
+        return True
+
+    def search(depth: int) -> bool:
+        nonlocal budget
+        if depth == len(order):
+            return True
+        symbol = order[depth]
+        for value in _forced(plan, symbol, values) or candidates(symbol):
+            budget -= 1
+            if budget < 0:
+                return False
+            values[symbol.name] = value
+            if consistent(symbol.name) and search(depth + 1):
+                return True
+            del values[symbol.name]
+        return False
+
+    if search(0):
+        yield dict(values)
+
+
+def _forced(plan: _Plan, symbol: Symbol, values: Mapping[str, int]) -> list[int]:
+    for text, used in plan.equal.get(symbol.name, ()):
+        if symbol.name not in used and used <= values.keys():
+            try:
+                return [evaluate(text, values)]
+            except ClauseUndefined:
+                return []
+    return []
+
+
+def _shape(contract: Contract, values: Mapping[str, int]) -> _Shape | None:
+    """None when CUDA would not accept the launch."""
+    try:
+        launch = instantiate(contract, values)
+    except (ClauseError, ClauseUndefined):
+        return None
+    gx, gy, gz = launch.grid
+    bx, by, bz = launch.block
+    if (
+        min(*launch.grid, *launch.block) < 1
+        or bx * by * bz > 1024
+        or bz > 64
+        or gx >= 1 << 31
+        or max(gy, gz) > 65535
+    ):
+        return None
+    if not 0 <= launch.shared_bytes <= 232448 or any(b.numel < 0 for b in launch.buffers):
+        return None
+    return _Shape(gx * gy * gz, gx * gy * gz * bx * by * bz, sum(b.numel for b in launch.buffers))
+
+
+def _varied(found: list[tuple[dict[str, int], _Shape]], count: int) -> list[dict[str, int]]:
+    """First the smallest with several blocks, then whatever differs most in kind from what was taken."""
+    found.sort(key=lambda item: (item[1].threads + item[1].elements, sorted(item[0].items())))
+    taken: list[dict[str, int]] = []
+    seen: set[str] = set()
+    rest = [*found]
+    first = next((item for item in rest if item[1].blocks >= 2), None)
+    if first is not None:
+        rest.remove(first)
+        rest.insert(0, first)
+    while rest and len(taken) < count:
+        best = max(range(len(rest)), key=lambda i: (len(_kinds(*rest[i]) - seen) if taken else -i, -i))
+        values, shape = rest.pop(best)
+        taken.append(values)
+        seen |= _kinds(values, shape)
+    return taken
+
+
+def _kinds(values: Mapping[str, int], shape: _Shape) -> set[str]:
+    kinds = {f"blocks:{min(shape.blocks, 3)}"}
+    for name, value in values.items():
+        kinds.add(f"{name}:{'one' if value == 1 else 'tail' if value % 32 else 'whole'}")
+        kinds.add(f"{name}:{value.bit_length() // 3}")
+    return kinds

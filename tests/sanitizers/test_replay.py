@@ -1,0 +1,147 @@
+"""A witness is confirmed only by a fault of its own kind on its own line; huge buffers cost nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sanitizers.replay import replay
+from specs.contract import Buffer, Contract, Launch, Scalar, Symbol
+from specs.location import Span
+from specs.results import ThreadAccess, Witness
+from verifier.ir import nodes as ir
+from verifier.isolation import Sandbox
+from verifier.source.device_text import DeviceText
+
+SOURCE = """__global__ void f(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float v = x[i];
+  if (i < n) y[i] = v;
+}
+"""
+GUARDED = SOURCE.replace("float v = x[i];\n  if (i < n)", "if (i >= n) return;\n  float v = x[i];\n ")
+ROWS = """__global__ void f(const float* x, float* y, int n) {
+  int row = blockIdx.x;
+  int at = row * n;
+  if (threadIdx.x == 0) y[row] = x[at];
+}
+"""
+KERNEL = ir.Kernel(
+    "f",
+    (),
+    (ir.Param("x", ir.Pointer(ir.F32)), ir.Param("y", ir.Pointer(ir.F32)), ir.Param("n", ir.I32)),
+    (),
+    {},
+    (),
+)
+
+
+def contract(block: str = "256", extent: str = "n") -> Contract:
+    return Contract(
+        "f", (), Launch("f", (), (f"ceil_div(n, {block})", "1", "1"), (block, "1", "1")), (Symbol("n", "dim", low=1),),
+        (Buffer("x", "f32", extent), Buffer("y", "f32", extent, fresh=True, initialized=False)), (Scalar("n", "n"),), (), "stated",
+    )  # fmt: skip
+
+
+def device(source: str) -> DeviceText:
+    return DeviceText('# 1 "k.cu"\n' + source, hashlib.sha256(source.encode()).hexdigest(), ())
+
+
+def witness(n: int, grid: int, block: int, *threads: tuple[int, int]) -> Witness:
+    accesses = tuple(ThreadAccess((b, 0, 0), (t, 0, 0), "") for b, t in threads)
+    return Witness((grid, 1, 1), (block, 1, 1), 0, {"n": n}, {"n": n}, {"x": n, "y": n}, accesses)
+
+
+@pytest.fixture
+def rerun(sandbox: Sandbox, simulator_cache: Path) -> Any:
+    def run(
+        source: str, claim: Witness, property_: str, line: int, made: Contract | None = None
+    ) -> Witness | None:
+        return replay(
+            device(source),
+            KERNEL,
+            made or contract(),
+            claim,
+            property_,
+            Span("k.cu", line),
+            sandbox=sandbox,
+            cache=simulator_cache,
+        )
+
+    return run
+
+
+def test_a_load_that_an_optimiser_would_sink_is_replayed(rerun: Any) -> None:
+    seen = rerun(SOURCE, witness(1000, 4, 256, (3, 232)), "bounds-global", 3)
+    assert seen is not None and seen.replayed
+    assert seen.threads[0].action == "reads x[1000], which has 1000 elements"
+    assert (seen.threads[0].block, seen.threads[0].thread) == ((3, 0, 0), (232, 0, 0))
+
+
+def test_other_lines_other_properties_and_clean_kernels_do_not_confirm(rerun: Any) -> None:
+    claim = witness(1000, 4, 256, (3, 232))
+    assert rerun(SOURCE, claim, "bounds-global", 4) is None
+    assert rerun(SOURCE, claim, "race-global", 3) is None
+    assert rerun(GUARDED, claim, "bounds-global", 4) is None
+
+
+def test_a_witness_of_two_billion_elements_takes_a_moment(rerun: Any) -> None:
+    n = (1 << 31) - 100
+    claim = Witness((1 << 23, 1, 1), (256, 1, 1), 0, {"n": n}, {"n": n}, {"x": n, "y": n},
+                    (ThreadAccess(((1 << 23) - 1, 0, 0), (255, 0, 0), ""),))  # fmt: skip
+    rerun(SOURCE, witness(1, 1, 256), "bounds-global", 3)  # compiled
+    start = time.monotonic()
+    seen = rerun(SOURCE, claim, "bounds-global", 3)
+    assert seen is not None and seen.threads[0].action.startswith(f"reads x[{n}]")
+    assert time.monotonic() - start < 5
+
+
+def test_an_overflow_in_the_middle_of_a_large_grid(rerun: Any) -> None:
+    made = contract("1", "n * 70000")
+    claim = Witness((70000, 1, 1), (1, 1, 1), 0, {"n": 40000}, {"n": 40000}, {"x": 1, "y": 70000},
+                    (ThreadAccess((60000, 0, 0), (0, 0, 0), ""),))  # fmt: skip
+    seen = rerun(ROWS, claim, "overflow", 3, made)
+    assert seen is not None and seen.threads[0].block == (60000, 0, 0)
+
+
+def test_a_second_fault_behind_a_first_one(rerun: Any) -> None:
+    source = """__global__ void f(const float* x, float* y, int n) {
+  int i = threadIdx.x;
+  float v = x[i + 1];
+  y[i + 1] = v;
+}
+"""
+    claim = witness(32, 1, 32, (0, 31))
+    assert rerun(source, claim, "bounds-global", 3) is not None
+    seen = rerun(source, claim, "bounds-global", 4)
+    assert seen is not None and seen.threads[0].action.startswith("writes y[32]")
+
+
+def test_a_race_is_confirmed_from_either_side(rerun: Any) -> None:
+    source = """__global__ void f(const float* x, float* y, int n) {
+  y[threadIdx.x] = x[0];
+  __syncwarp();
+  if (threadIdx.x == 40) y[0] = 1.0f;
+}
+"""
+    claim = witness(64, 1, 64, (0, 0), (0, 40))
+    for line in (2, 4):
+        seen = rerun(source, claim, "race-global", line)
+        assert seen is not None and {t.span.line for t in seen.threads} == {2, 4}
+    assert rerun(source, claim, "race-global", 3) is None
+
+
+def test_what_nobody_writes(rerun: Any) -> None:
+    source = "__global__ void f(const float* x, float* y, int n) {\n  if (threadIdx.x < n - 1) y[threadIdx.x] = x[0];\n}\n"
+    seen = rerun(source, witness(32, 1, 32), "coverage", 2)
+    assert seen is not None and seen.threads[0].action == "no thread writes y[31]"
+    assert rerun(source.replace("n - 1", "n"), witness(32, 1, 32), "coverage", 2) is None
+
+
+def test_an_impossible_launch(rerun: Any) -> None:
+    assert rerun(SOURCE, witness(10, 1, 2048), "launch", 0) is not None
+    assert rerun(SOURCE, witness(10, 1, 32), "launch", 0) is None
