@@ -217,7 +217,7 @@ def _not_checked(gates: Sequence[GateResult], case: Case) -> tuple[str, ...]:
         open_ = [p for p in optional if not all(p in ids for ids in green)]
         if open_:
             said.append(f"not required and not proved: {', '.join(open_)}")
-    said += [phrase for gate in gates for phrase in gate.not_checked]
+    said += [phrase for gate in gates if gate.gate in ran for phrase in gate.not_checked]
     return tuple(dict.fromkeys([*said, "GPU sanitizer not run"]))
 
 
@@ -229,7 +229,9 @@ def headline(judgement: Judgement, gates: Sequence[GateResult], policy: Policy) 
             cap = min([policy.size_cap, *(p.frontier for p in proofs if p.frontier is not None)])
             fixes = {a.text for g in gates for a in g.assumptions if a.origin == "assumed"}
             missing = f"; {len(fixes)} host check{'' if len(fixes) == 1 else 's'} missing" if fixes else ""
-            return f"safe for every allowed launch up to {_size(cap)} elements a buffer{missing}"
+            reference = next((str(g.facts.get("reference", "")) for g in gates if g.gate == "fuzz"), "")
+            agrees = f"; numbers agree with {reference}" if reference else ""
+            return f"safe for every allowed launch up to {_size(cap)} elements a buffer{agrees}{missing}"
         case Outcome.FAIL:
             shown = judgement.reasons[:3]
             more = f" and {len(judgement.reasons) - 3} more" if len(judgement.reasons) > 3 else ""

@@ -141,7 +141,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         contracts=chosen.contracts,
         required=required,
         doubts=(*doubts, *_doubts(submission, module, derived)),
-        numerics_hint="no --reference" if reference is None and problem is None else "fuzz not selected",
+        numerics_hint="fuzz not selected" if reference or problem else _suggestion(submission),
         selected_only=options.kernel is not None,
     )
     judgement = judge(gates, case)
@@ -241,6 +241,14 @@ def _select(derived: ContractSet, submission: Submission, options: Options) -> C
     if options.kernel not in names:
         raise BadInput(f"{submission.path}: no kernel {options.kernel!r}; it has {', '.join(names)}")
     return replace(derived, contracts=tuple(c for c in derived.contracts if c.kernel == options.kernel))
+
+
+def _suggestion(submission: Submission) -> str:
+    """Why numbers are not compared; a reference is suggested by the kernel's name, never assumed."""
+    from fuzz.reference import suggest
+
+    found = next((dotted for name, _ in submission.device.kernels if (dotted := suggest(name))), None)
+    return f"no --reference; {found}?" if found else "no --reference"
 
 
 def _kernel_names(submission: Submission, options: Options) -> tuple[str, ...]:

@@ -188,6 +188,12 @@ def test_headline_names_the_safe_size() -> None:
     assert text == "safe for every allowed launch up to 46,340 elements a buffer"
 
 
+def test_headline_says_what_the_numbers_agree_with() -> None:
+    fuzz = GateResult("fuzz", Outcome.PASS, facts={"reference": "torch.sin"})
+    results = (*gates(), fuzz)
+    assert "; numbers agree with torch.sin" in headline(judge(results, CASE), results, CASE.policy)
+
+
 def file(verdict: Outcome, bad_input: bool = False) -> FileResult:
     return FileResult("k.cu", "", verdict, 0.0, (), bad_input=bad_input)
 

@@ -242,3 +242,11 @@ def test_keep_writes_what_was_read(chain: Chain, tmp_path: Path) -> None:
     assert (tmp_path / "k.cu" / "device.cu").read_text() == "device"
     assert (tmp_path / "k.cu" / "module.ir").exists()
     assert chain.seen["prove"].keep == tmp_path / "k.cu"
+
+
+def test_a_reference_is_suggested_by_name_never_assumed(chain: Chain) -> None:
+    named = replace(SUBMISSION, device=replace(SUBMISSION.device, kernels=(("gelu_kernel", SPAN),)))
+    chain.answers(verifier.source, "load", lambda *a, **k: named)
+    result = audit(PATH, OPTIONS)
+    assert "numerics not checked (no --reference; torch.nn.functional.gelu?)" in result.not_checked
+    assert "fuzz" not in chain.seen
