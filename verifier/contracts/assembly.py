@@ -8,7 +8,7 @@ from pathlib import Path
 
 from specs.contract import Contract
 from verifier.contracts import entries
-from verifier.contracts.caller import Caller
+from verifier.contracts.caller import Caller, input_sizes, parameter_sizes
 from verifier.contracts.entries import Lifted
 from verifier.contracts.problem import Problem
 from verifier.contracts.run import Run, explore
@@ -77,15 +77,18 @@ def lift_python(submission: Submission, code: HostCode, problem: Problem | None,
     complete = False
     if "ModelNew" in submission.python:
 
-        def execute(run: Run) -> None:
-            caller = Caller(run, submission.python, submission.path, code, problem)
+        def execute(run: Run, sizes: frozenset[str]) -> None:
+            caller = Caller(run, submission.python, submission.path, code, problem, sizes)
             try:
                 caller.start()
             finally:
                 called.update(caller.called)
 
         try:
-            found = explore(execute)
+            found = explore(lambda run: execute(run, frozenset()))
+            sizes = [parameter_sizes(r, problem) - input_sizes(problem) for r in found.runs] if problem else []
+            if any(sizes):
+                found = explore(lambda run: execute(run, frozenset().union(*sizes)))
             complete = found.complete
             _extend(out, entries.collect(found, cap, "ModelNew"), gaps=False)
         except SyntaxError as error:

@@ -11,17 +11,19 @@ Example: ``return self.ops.scale(x.contiguous(), self.weight)`` runs ``scale`` o
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from specs.clauses import ClauseError, ClauseUndefined, evaluate, names
 from specs.location import Span
 from verifier.contracts import layers, tensors
 from verifier.contracts.entries import free_argument
 from verifier.contracts.layers import Layer
 from verifier.contracts.lift import Host
 from verifier.contracts.problem import Argument, Problem
-from verifier.contracts.run import Dead, NotSimple, Refused, Run, Storage, SymbolInfo
+from verifier.contracts.run import Dead, Fact, NotSimple, Refused, Run, Storage, SymbolInfo
 from verifier.contracts.values import (
     FALSE,
     PY,
@@ -151,8 +153,17 @@ class _Continue(Exception):
 class Caller:
     """One path through the caller."""
 
-    def __init__(self, run: Run, source: str, path: str, code: HostCode, problem: Problem | None) -> None:
-        self.run, self.path, self.code, self.problem = run, path, code, problem
+    def __init__(
+        self,
+        run: Run,
+        source: str,
+        path: str,
+        code: HostCode,
+        problem: Problem | None,
+        sizes: frozenset[str] = frozenset(),
+    ) -> None:
+        """``sizes``: names of the problem that are sizes although no input has them."""
+        self.run, self.path, self.code, self.problem, self.sizes = run, path, code, problem, sizes
         self.tree = ast.parse(source)
         self.module = Scope({})
         self.host = Host(run, code)
@@ -187,7 +198,7 @@ class Caller:
         """The problem's named sizes. A size of an input is a dim; other ints are scalars, fixed at their value."""
         if self.problem is None:
             return
-        sizes = _dim_like(self.problem)
+        sizes = input_sizes(self.problem) | self.sizes
         for name, value in self.problem.values.items():
             kind = "dim" if name in sizes else "scalar"
             low = 1 if kind == "dim" else value
@@ -420,6 +431,8 @@ class Caller:
         if isinstance(value, Layer) and value.kind in ("Sequential", "ModuleList"):
             value = Items(tuple(v for k, v in value.attributes.items() if k.startswith("_")))
         items = self.sequence(value)
+        if items is None and _only_initialises(node):
+            return
         if items is None or len(items) > _MAX_LOOP:
             raise Refused(f"{self.span(node)}: a loop over something that is not followed")
         for item in items:
@@ -473,8 +486,47 @@ class Caller:
                     owner.items[at] = value
 
     def decide(self, value: Any, node: ast.AST) -> bool:
+        """Which way the caller goes. Where the problem's sizes decide it, only that way, as a clause of the contract."""
         condition = self.condition(value, node)
+        if self.run.evaluate(condition) is None and condition.plain:
+            answer = self.value_of(condition.text)
+            if answer is not None and not self.run.speculative:
+                text = condition.text if answer else lnot(condition).text
+                self.run.known[condition.text] = bool(answer)
+                self.run.known[lnot(condition).text] = not answer
+                self.run.path.append(Fact(text, "derived", self.span(node), "the way the caller goes for the problem's sizes"))
+                return bool(answer)
         return self.run.decide(condition, self.span(node))
+
+    def value_of(self, text: str) -> int | None:
+        """A clause's value for the problem's numbers, where all its symbols have one."""
+        if self.problem is None:
+            return None
+        values = {n: i.value for n, i in self.run.symbols.items() if i.value is not None}
+        try:
+            return evaluate(text, values)
+        except (ClauseUndefined, ClauseError):
+            return None
+
+    def number(self, value: Any) -> tuple[float | None, frozenset[str]]:
+        """The number that a value has for the problem, and the terms that are thereby fixed."""
+        match value:
+            case Int():
+                if value.value is not None:
+                    return value.value, frozenset()
+                found = self.value_of(value.text)
+                return found, frozenset({value.text})
+            case Float(value=number, pins=pins):
+                return number, pins
+        return None, frozenset()
+
+    def pin(self, pins: frozenset[str], node: ast.AST) -> None:
+        """A number made of the problem's sizes by float arithmetic holds for these sizes only."""
+        for text in sorted(pins):
+            found = self.value_of(text)
+            if found is not None:
+                fact = Fact(f"({text} == {found})", "derived", self.span(node), "the caller computes with this size in floats")
+                self.run.path.append(fact)
 
     def condition(self, value: Any, node: ast.AST) -> Bool:
         match value:
@@ -535,7 +587,7 @@ class Caller:
                     a, b = self._try(body, scope), self._try(orelse, scope)
                     if isinstance(a, Int) and isinstance(b, Int):
                         return choose(condition, convert(a, PY), convert(b, PY))
-                answer = self.run.decide(condition, self.span(node)) if known is None else known
+                answer = self.decide(condition, node) if known is None else known
                 return self.evaluate(body if answer else orelse, scope, hint)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 out: list[Any] = []
@@ -608,7 +660,7 @@ class Caller:
             condition = self.condition(value, node)
             known = self.run.evaluate(condition)
             if not isinstance(value, Bool):
-                if index == len(values) - 1 or (known if known is not None else self.run.decide(condition)) == stop:
+                if index == len(values) - 1 or (known if known is not None else self.decide(condition, node)) == stop:
                     return value
                 continue
             if known is not None:
@@ -665,8 +717,11 @@ class Caller:
 
                 same = same_dtype(self.run, a, b)
                 return same if sign == "==" else lnot(same)
-            case Float(value=x), Float(value=y) if x is not None and y is not None:
-                return truth({"==": x == y, "!=": x != y, "<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}[sign])
+            case (Float() | Int()), (Float() | Int()):
+                (x, left), (y, right) = self.number(a), self.number(b)
+                if x is not None and y is not None:
+                    self.pin(left | right, node)
+                    return truth({"==": x == y, "!=": x != y, "<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}[sign])
         return Unknown(f"{self.span(node)}: a comparison")
 
     def _not_none(self, value: Any) -> Bool | None:
@@ -702,7 +757,7 @@ class Caller:
             case Items(items=x), Int() if isinstance(op, ast.Mult) and b.value is not None and 0 <= b.value <= 64:
                 return Items(x * b.value)
             case (Float() | Int(), Float() | Int()) if type(op) in signs or isinstance(op, ast.Div | ast.Pow):
-                return _float_math(op, a, b)
+                return self._float_math(op, a, b)
         return Unknown(f"{self.span(node)}: an operator")
 
     def _int_binary(self, op: ast.operator, a: Int, b: Int, node: ast.AST) -> Any:
@@ -724,14 +779,37 @@ class Caller:
                     return const(a.value // b.value if isinstance(op, ast.FloorDiv) else a.value % b.value, PY)
                 return Unknown("a division of what may be negative")
             case ast.Div():
-                number = a.value / b.value if a.value is not None and b.value else None
-                return Float(number)
+                return self._float_math(op, a, b)
             case ast.Pow():
                 if a.value is not None and b.value is not None and 0 <= b.value <= 64:
                     return const(a.value**b.value, PY)
                 if b.value == 2:
                     return arith("*", a, a, PY)
         return Unknown("an operator")
+
+    def _float_math(self, op: ast.operator, a: Any, b: Any) -> Float:
+        (x, left), (y, right) = self.number(a), self.number(b)
+        if x is None or y is None:
+            return Float()
+        try:
+            match op:
+                case ast.Add():
+                    result = x + y
+                case ast.Sub():
+                    result = x - y
+                case ast.Mult():
+                    result = x * y
+                case ast.Div():
+                    result = x / y
+                case ast.Pow():
+                    result = x**y
+                case ast.FloorDiv():
+                    result = x // y
+                case _:
+                    return Float()
+        except (ArithmeticError, ValueError):
+            return Float()
+        return Float(float(result), pins=left | right) if isinstance(result, int | float) else Float()
 
     def _subscript(self, base: Any, index: ast.expr, scope: Scope, node: ast.expr) -> Any:
         if isinstance(index, ast.Slice):
@@ -1050,13 +1128,7 @@ class Caller:
                     return Unknown("zip()")
                 return Items(tuple(Items(tuple(row)) for row in zip(*(c for c in columns if c is not None), strict=False)))
             case "isinstance":
-                if isinstance(first, Int) and "int" in ast.unparse(node):
-                    return TRUE
-                if isinstance(first, Items) and ("tuple" in ast.unparse(node) or "list" in ast.unparse(node)):
-                    return TRUE
-                if isinstance(first, Int | Items | Text | Float):
-                    return FALSE
-                return Unknown("isinstance()")
+                return _isinstance(first, ast.unparse(node.args[1]) if len(node.args) == 2 else "", args)
             case "print":
                 return Null()
             case "abs" if isinstance(first, Int) and first.lo is not None and first.lo >= 0:
@@ -1082,15 +1154,58 @@ class Caller:
         match name, value:
             case "int", Int():
                 return value
-            case "int", Float(value=number) if number is not None:
+            case "int", Float(value=number, pins=pins) if number is not None:
+                self.pin(pins, node)
                 return const(int(number), PY)
             case "float", Int():
-                return Float(float(value.value) if value.value is not None else None)
+                number, pins = self.number(value)
+                return Float(None if number is None else float(number), pins=pins)
             case "float", Float():
                 return value
             case "bool", Int():
                 return as_bool(value)
         return Unknown(f"{name}()")
+
+
+def _only_initialises(loop: ast.For) -> bool:
+    """A loop that only fills parameters (``nn.init.…``, ``m.weight.data.fill_()``): it changes no shape and launches nothing."""
+    harmless = ("nn.init.", "torch.nn.init.", "init.", "isinstance", "hasattr", "math.", "getattr", "len")
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Call) and node is not loop.iter:
+            text = ast.unparse(node.func)
+            filling = text.endswith(("_", ".modules", ".parameters", ".named_parameters", ".named_modules", ".children", ".size", ".dim"))
+            if not filling and not text.startswith(harmless):
+                return False
+        if isinstance(node, ast.Return | ast.Yield | ast.FunctionDef):
+            return False
+        if isinstance(node, ast.Assign) and any(not isinstance(t, ast.Name) for t in node.targets):
+            return False
+    return True
+
+
+def _isinstance(value: Any, names: str, args: list[Any]) -> Any:
+    """``isinstance(value, names)`` where both sides are certain."""
+    words = set(re.findall(r"\w+", names))
+    match value:
+        case Layer(kind=kind):
+            return truth(kind in words or ("Module" in words and "nn" in words))
+        case PyObject(cls=cls):
+            return truth(cls.node.name in words or "Module" in words)
+        case Int():
+            return truth("int" in words or "numbers" in words or "Number" in words)
+        case Float():
+            return truth("float" in words or "Number" in words)
+        case Text():
+            return truth("str" in words or "Iterable" in words)
+        case Items():
+            return truth(bool(words & {"tuple", "Iterable", "Sequence"}))
+        case PyList():
+            return truth(bool(words & {"list", "Iterable", "Sequence"}))
+        case Tensor():
+            return truth("Tensor" in words or "Parameter" in words)
+        case Null():
+            return truth("NoneType" in words)
+    return Unknown("isinstance()")
 
 
 def _plain(value: Any) -> Any:
@@ -1100,19 +1215,18 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _dim_like(problem: Problem) -> set[str]:
-    """Names that are sizes: in the shape of an input, or plainly called a size of features or channels."""
-    from specs.clauses import names
+def input_sizes(problem: Problem) -> frozenset[str]:
+    """Names that are part of an input's shape."""
+    return frozenset(n for a in problem.inputs for t in a.shape or () for n in names(t))
 
-    out = {n for a in problem.inputs for t in a.shape or () for n in names(t)}
-    words = ("features", "channels", "classes", "hidden", "size", "dim", "embed", "batch", "seq", "length", "width", "height")
-    for argument in problem.init:
-        if argument.kind == "int" and argument.text in problem.values and argument.text not in out:
-            label = argument.text.lower()
-            small = ("kernel", "stride", "pad", "dilation", "group", "dim") if not label.endswith("_dim") else ("kernel",)
-            if any(w in label for w in words) and not any(s in label for s in small) and problem.values[argument.text] >= 1:
-                out.add(argument.text)
-    return out
+
+def parameter_sizes(run: Run, problem: Problem) -> frozenset[str]:
+    """Names that are a whole dim of a parameter: sizes like ``out_features``, in distinction from ``stride``.
+
+    Kernel sizes are dims of a weight too, but stay at the problem's value.
+    """
+    found = {d.text for dims in run.caller_dims for d in dims if d.text in problem.values}
+    return frozenset(n for n in found if "kernel" not in n.lower() and problem.values[n] >= 1)
 
 
 def _constant(value: object) -> Any:
@@ -1163,26 +1277,3 @@ def _math(name: str, args: list[Any]) -> Any:
     if name == "prod" and args and isinstance(args[0], Items) and all(isinstance(i, Int) for i in args[0].items):
         return tensors.product([i for i in args[0].items if isinstance(i, Int)])
     return Unknown(f"math.{name}()") if name in ("ceil", "floor", "prod", "gcd") else Float()
-
-
-def _float_math(op: ast.operator, a: Any, b: Any) -> Any:
-    x, y = a.value, b.value
-    if x is None or y is None:
-        return Float()
-    try:
-        match op:
-            case ast.Add():
-                return Float(float(x + y))
-            case ast.Sub():
-                return Float(float(x - y))
-            case ast.Mult():
-                return Float(float(x * y))
-            case ast.Div():
-                return Float(float(x / y))
-            case ast.Pow():
-                return Float(float(x**y))
-            case ast.FloorDiv():
-                return Float(float(x // y))
-    except (ArithmeticError, ValueError):
-        return Float()
-    return Float()

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from specs.location import Span
-from verifier.contracts.run import Dead, Run, Storage, numel_name
+from specs.clauses import ClauseError, ClauseUndefined, evaluate
+from specs.location import NOWHERE, Span
+from verifier.contracts.run import Dead, Fact, NotSimple, Run, Storage, numel_name
 from verifier.contracts.values import (
     DIM_MAX,
     FALSE,
@@ -49,6 +50,7 @@ DTYPES = {
     "int64": "i64", "long": "i64", "int16": "i16", "short": "i16", "int8": "i8", "uint8": "u8", "bool": "bool",
 }  # fmt: skip
 DEVICE_ALIGN = 256
+_LONG = 100
 _SAME_SHAPE = frozenset(
     "abs sqrt rsqrt exp log tanh sigmoid relu softmax log_softmax neg clamp square sin cos floor ceil round gelu silu elu selu "
     "leaky_relu relu6 hardtanh hardsigmoid hardswish softplus softsign mish logsigmoid normalize erf exp2 log2 log1p expm1 "
@@ -158,6 +160,22 @@ def _require_sizes(run: Run, dims: Sequence[Int], span: Span) -> None:
         run.assume(compare(">=", dim, const(0, dim.type)), span)
 
 
+def short(run: Run, dim: Int, name: str) -> Int:
+    """The dim itself, or a symbol that equals it where its text is long."""
+    if len(dim.text) <= _LONG:
+        return dim
+    if run.speculative:
+        raise NotSimple
+    made = run.fresh(name, "dim", dim.type, meaning="a size that is computed", lo=0, hi=DIM_MAX, low=0)
+    values = {n: i.value for n, i in run.symbols.items() if i.value is not None}
+    try:
+        run.symbols[made.text].value = evaluate(dim.text, values)
+    except (ClauseUndefined, ClauseError):
+        run.symbols[made.text].value = None
+    run.path.append(Fact(f"({made.text} == {dim.text})", "derived", NOWHERE, "definition"))
+    return Int(made.text, max(dim.lo or 0, 0), DIM_MAX if dim.hi is None else dim.hi, dim.type, dim.taint)
+
+
 # --- new tensors ----------------------------------------------------------------------------------------------------
 
 
@@ -171,7 +189,9 @@ def allocate(
     zero: bool = False,
     layout: Any = "contiguous",
 ) -> Tensor:
-    """A tensor in memory of its own."""
+    """A tensor in memory of its own. Long dims get a name, with an equation, so that terms stay short."""
+    if not isinstance(dims, Shape):
+        dims = tuple(short(run, d, f"{hint}_{i}") for i, d in enumerate(dims))
     key = run.unique(hint)
     run.add_storage(
         key,

@@ -514,11 +514,15 @@ def known_int_range(symbols: dict[str, Any], name: str, low: int, high: int, mea
 
 @dataclass(frozen=True, slots=True)
 class Float:
-    """``value`` where it is a known constant; ``ratio``: exactly num / den (den > 0), else nothing is known."""
+    """``value`` where it is a known constant; ``ratio``: exactly num / den (den > 0), else nothing is known.
+
+    ``pins``: int terms whose problem value the constant was computed with (Python callers only).
+    """
 
     value: float | None = None
     ratio: tuple[Int, Int] | None = None
     type: str = "f64"
+    pins: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
