@@ -2,8 +2,8 @@
 
 A finding with a replayed witness is a refutation: UNKNOWN becomes REFUTED. If the prover had PROVED that very property,
 one of the two readers is wrong: the property becomes ERROR, and nothing that was proved of the kernel counts.
-``overflow`` and ``arithmetic`` are the exception: the simulator sees every undefined operation, the proof is about those
-that reach an address, condition or barrier, so there the finding simply stands.
+``overflow`` and ``arithmetic`` are the exception: the simulator sees every undefined operation, the proof is about
+those that reach an address, condition or barrier, so there the finding simply stands.
 
 Example: ``agree((prove_gate, sanitize_gate))``.
 """
@@ -35,7 +35,9 @@ def _settle(gate: GateResult, seen: list[Finding]) -> GateResult:
     verdicts = [(k, p) for k in kernels for p in k.properties]
     for k, p in verdicts:
         if p.verdict is Verdict.ERROR:
-            return replace(gate, kernels=kernels, outcome=Outcome.ERROR, detail=f"{k.name}: {p.id}: {p.detail}")
+            return replace(
+                gate, kernels=kernels, outcome=Outcome.ERROR, detail=f"{k.name}: {p.id}: {p.detail}"
+            )
     for k, p in verdicts:
         if p.verdict is Verdict.REFUTED:
             detail = f"{k.name}: {p.id} refuted at line {p.span.line}"

@@ -31,6 +31,7 @@ from specs.results import (
 )
 
 GREEN = (Verdict.PROVED, Verdict.NOT_APPLICABLE)
+OPEN = Outcome.INCONCLUSIVE
 EXIT_ORDER = (1, 4, 2, 3, 0)
 """Which status wins over several files."""
 
@@ -96,16 +97,24 @@ def file_status(file: FileResult) -> int:
 
 
 def findings_of(gates: Iterable[GateResult]) -> tuple[Finding, ...]:
-    """All findings, worst first; one for each (id, kernel, line), the one with a replayed witness before the others."""
+    """All findings, worst first. Of those that tell of one fault only the best is kept: replayed before not replayed,
+    then the earlier gate's."""
     rank = {s: i for i, s in enumerate((Severity.ERROR, Severity.WARNING, Severity.NOTE))}
-    best: dict[tuple[str, str, str, int], Finding] = {}
+    best: dict[tuple[str, str, str, frozenset[int]], Finding] = {}
     for finding in (f for gate in gates for f in gate.findings):
-        key = (finding.id, finding.kernel, finding.span.path, finding.span.line)
+        key = (finding.id, finding.kernel.partition("<")[0], finding.span.path, _lines(finding))
         if key not in best or _weight(finding, rank) < _weight(best[key], rank):
             best[key] = finding
     return tuple(
         sorted(best.values(), key=lambda f: (rank[f.severity], f.span.path, f.span.line, f.span.column))
     )
+
+
+def _lines(finding: Finding) -> frozenset[int]:
+    """Where a fault is: the lines of both threads for a race, in whatever order they were seen."""
+    threads = finding.witness.threads if finding.witness else ()
+    lines = {t.span.line for t in threads} if len(threads) == 2 else set()
+    return frozenset(lines - {0} or {finding.span.line})
 
 
 def _weight(finding: Finding, rank: dict[Severity, int]) -> tuple[int, int]:
@@ -115,13 +124,18 @@ def _weight(finding: Finding, rank: dict[Severity, int]) -> tuple[int, int]:
 
 def _refuted(gates: Sequence[GateResult], policy: Policy) -> tuple[str, ...]:
     """Why the file fails, one line each; empty where nothing is refuted."""
-    found: dict[str, None] = {}
+    failing = [
+        gate
+        for gate in gates
+        if gate.outcome is Outcome.FAIL
+        or (gate.outcome is Outcome.PASS and any(f.severity is Severity.ERROR for f in gate.findings))
+    ]
+    errors = [f for f in findings_of(failing) if f.severity is Severity.ERROR]
+    found = dict.fromkeys(f"{f.id}{_at(f.span)}" for f in errors)
     for gate in gates:
-        errors = [f for f in gate.findings if f.severity is Severity.ERROR]
-        if gate.outcome is Outcome.FAIL or (gate.outcome is Outcome.PASS and errors):
-            found |= dict.fromkeys(f"{f.id}{_at(f.span)}" for f in errors)
-            if not errors:
-                found[f"{gate.gate} failed: {gate.detail or 'no detail'}"] = None
+        said = any(f.severity is Severity.ERROR for f in gate.findings)
+        if gate.outcome is Outcome.FAIL and not said:
+            found[f"{gate.gate} failed: {gate.detail or 'no detail'}"] = None
         if gate.outcome is Outcome.PASS:
             refuted = (p for k in gate.kernels for p in k.properties if p.verdict is Verdict.REFUTED)
             found |= dict.fromkeys(
@@ -188,7 +202,8 @@ def _unproved(prove: GateResult, case: Case) -> Iterable[str]:
             if found.verdict not in GREEN:
                 said = True
                 yield f"{kernel.name}: {id_} {_why(found)}"
-    if prove.outcome is not Outcome.PASS and not said:
+    optional_open = any(p.verdict not in GREEN for k in prove.kernels for p in k.properties)
+    if prove.outcome is not Outcome.PASS and not said and not (optional_open and prove.outcome is OPEN):
         yield f"prove: {prove.detail or prove.outcome.lower()}"
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specs.policy import GATES, Policy
+from specs.policy import GATES, PROPERTIES, Policy
 from specs.results import FileResult, GateResult, Outcome
 from verifier.agreement import agree
 from verifier.judge import Case, headline, judge
@@ -112,7 +112,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
     chosen = _select(derived, submission, options)
     reference = options.reference or derived.reference
     wanted = Policy.model_validate(
-        policy.model_dump() | {"required_properties": options.properties or policy.required_properties}
+        policy.model_dump() | {"required_properties": options.properties or _worth_checking(policy)}
     )
     context = GateContext(
         submission=submission,
@@ -191,6 +191,7 @@ def _failed(error: Exception, path: Path, options: Options) -> FileResult:
     blank = FileResult(str(path), "", Outcome.ERROR, 0.0, ())
     try:
         from verifier.contracts import ContractError
+        from verifier.frontend import FrontEndFailed
         from verifier.isolation.sandbox import SandboxMissing
         from verifier.source import NoKernel, SourceError
     except ImportError:
@@ -202,9 +203,14 @@ def _failed(error: Exception, path: Path, options: Options) -> FileResult:
             return replace(blank, bad_input=True, message=_located(error, path))
         case BadInput():
             return replace(blank, bad_input=True, message=str(error))
-        case SandboxMissing() | DeadlinePassed():
-            late = f"resources: not done after {options.timeout:.0f} s (--timeout)"
-            reason = late if isinstance(error, DeadlinePassed) else f"no sandbox: {error}"
+        case SandboxMissing() | DeadlinePassed() | FrontEndFailed(limit=True):
+            match error:
+                case SandboxMissing():
+                    reason = f"no sandbox: {error}"
+                case DeadlinePassed():
+                    reason = f"resources: not done after {options.timeout:.0f} s (--timeout)"
+                case _:
+                    reason = f"resources: {error}"
             blank = replace(blank, verdict=Outcome.INCONCLUSIVE, headline=f"not decided: {reason}")
             return replace(blank, reasons=(reason,), not_checked=("the file as a whole not checked",))
         case _:
@@ -241,6 +247,14 @@ def _select(derived: ContractSet, submission: Submission, options: Options) -> C
     if options.kernel not in names:
         raise BadInput(f"{submission.path}: no kernel {options.kernel!r}; it has {', '.join(names)}")
     return replace(derived, contracts=tuple(c for c in derived.contracts if c.kernel == options.kernel))
+
+
+def _worth_checking(policy: Policy) -> tuple[str, ...]:
+    """What the policy requires, and what there is a check for: a fault counts even where a proof is not required."""
+    from verifier import checks
+
+    there = {p.stem.rstrip("_").replace("_", "-") for p in Path(checks.__path__[0]).glob("*.py")}
+    return tuple(p for p in PROPERTIES if p in policy.required_properties or p in there)
 
 
 def _suggestion(submission: Submission) -> str:

@@ -18,7 +18,9 @@ from specs.results import (
     PropertyResult,
     Reason,
     Severity,
+    ThreadAccess,
     Verdict,
+    Witness,
 )
 from verifier.judge import Case, Judgement, exit_status, file_status, findings_of, headline, judge
 
@@ -186,6 +188,32 @@ def test_headline_names_the_safe_size() -> None:
     results = (GateResult("prove", Outcome.PASS, kernels=(frontier,)),)
     text = headline(Judgement(Outcome.PASS, (), ()), results, CASE.policy)
     assert text == "safe for every allowed launch up to 46,340 elements a buffer"
+
+
+def race(first: int, second: int, **changes: object) -> Finding:
+    accesses = tuple(
+        ThreadAccess((0, 0, 0), (i, 0, 0), "x", Span("k.cu", n)) for i, n in enumerate((first, second))
+    )
+    witness = Witness((1, 1, 1), (2, 1, 1), 0, {}, {}, {}, accesses, replayed=True)
+    finding = Finding("race-shared", Severity.ERROR, Span("k.cu", first), "race", "k", witness)
+    return replace(finding, **changes)  # type: ignore[arg-type]
+
+
+def test_a_race_seen_from_both_sides_is_one_fault() -> None:
+    proved_, seen = race(3, 9), race(9, 3, kernel="k<float>")
+    results = [
+        GateResult("prove", Outcome.FAIL, findings=(proved_,)),
+        GateResult("sanitize", Outcome.FAIL, findings=(seen,)),
+    ]
+    assert findings_of(results) == (proved_,)
+    assert judge(results, CASE).reasons == ("race-shared at line 3",)
+    assert len(findings_of([GateResult("prove", findings=(proved_, race(3, 11)))])) == 2
+
+
+def test_an_open_property_that_is_not_required_does_not_block() -> None:
+    judgement = judge(proved(alignment=Verdict.UNKNOWN), CASE)
+    assert judgement.outcome is Outcome.PASS
+    assert "not required and not proved: alignment" in judgement.not_checked
 
 
 def test_headline_says_what_the_numbers_agree_with() -> None:

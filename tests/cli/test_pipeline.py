@@ -21,6 +21,7 @@ from specs.policy import GATES, PROPERTIES, default_policy
 from specs.results import FileResult, GateResult, KernelResult, Outcome, PropertyResult, Verdict
 from verifier import pipeline
 from verifier.contracts import ContractError, ContractSet
+from verifier.frontend import FrontEndFailed
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Diagnostic, Module
 from verifier.isolation import sandbox
@@ -193,7 +194,20 @@ def test_leaving_out_a_required_gate_or_property_is_inconclusive(chain: Chain) -
     assert result.reasons == ("required gate sanitize did not run",)
     audit(PATH, replace(OPTIONS, properties=("overflow",)))
     assert chain.seen["prove"].policy.required_properties == ("overflow",)
-    assert default_policy().required_properties != ("overflow",)
+
+
+def test_properties_with_a_check_are_looked_at_even_if_not_required(chain: Chain) -> None:
+    audit(PATH, OPTIONS)
+    given = chain.seen["prove"].policy.required_properties
+    assert set(default_policy().required_properties) < set(given) and "alignment" in given
+
+
+@pytest.mark.parametrize("limit", [True, False])
+def test_a_parser_that_dies_is_out_of_resources_or_our_fault(chain: Chain, limit: bool) -> None:
+    chain.raises(verifier.frontend, "parse_device", FrontEndFailed("took 20 s", limit))
+    result = audit(PATH, OPTIONS)
+    assert result.verdict is (Outcome.INCONCLUSIVE if limit else Outcome.ERROR)
+    assert "took 20 s" in (result.reasons[0] if limit else result.message)
 
 
 def test_kernel_selection(chain: Chain) -> None:

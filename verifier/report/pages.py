@@ -32,11 +32,16 @@ def folder(kind: str) -> Path:
 
 
 def page(id_: str) -> str | None:
-    """The Markdown page of a check, rule or gate, or None."""
+    """The Markdown page of a check, rule or gate, or None. A finding of a gate itself has that gate's page."""
+    if not id_.replace("-", "").isalnum():
+        return None
     for kind in KINDS:
         path = folder(kind) / f"{id_}.md"
-        if id_.replace("-", "").replace("_", "").isalnum() and path.is_file():
+        if path.is_file():
             return path.read_text(encoding="utf-8")
+    for path in sorted(folder("gates").glob("*.md")):
+        if path.stem != "index" and f"`{id_}`" in (text := path.read_text(encoding="utf-8")):
+            return text
     return None
 
 
