@@ -257,7 +257,7 @@ class CType:
 class Node:
     """A cursor: a declaration, statement or expression."""
 
-    __slots__ = ("_children", "_type", "kind", "raw", "unit")
+    __slots__ = ("_children", "_extent", "_referenced", "_span", "_type", "kind", "raw", "unit")
 
     def __init__(self, raw: _Cursor, unit: Unit) -> None:
         self.raw = raw
@@ -265,6 +265,9 @@ class Node:
         self.kind = _KINDS.get(raw.kind, str(raw.kind))
         self._children: tuple[Node, ...] | None = None
         self._type: CType | None = None
+        self._extent: tuple[int, int] | None = None
+        self._span: Span | None = None
+        self._referenced: Node | None = None
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -320,7 +323,9 @@ class Node:
 
     @property
     def referenced(self) -> Node:
-        return Node(_lib.getCursorReferenced(self.raw), self.unit)
+        if self._referenced is None:
+            self._referenced = self.unit.declaration(_lib.getCursorReferenced(self.raw))
+        return self._referenced
 
     @property
     def definition(self) -> Node:
@@ -401,16 +406,20 @@ class Node:
     @property
     def extent(self) -> tuple[int, int]:
         """Byte offsets in the device text; (-1, -1) for something of the shim."""
-        area = _lib.getCursorExtent(self.raw)
-        return self.unit.offset(_lib.getRangeStart(area)), self.unit.offset(_lib.getRangeEnd(area))
+        if self._extent is None:
+            area = _lib.getCursorExtent(self.raw)
+            self._extent = self.unit.offset(_lib.getRangeStart(area)), self.unit.offset(_lib.getRangeEnd(area))
+        return self._extent
 
     @property
     def start(self) -> int:
-        return self.unit.offset(_lib.getRangeStart(_lib.getCursorExtent(self.raw)))
+        return self.extent[0]
 
     @property
     def span(self) -> Span:
-        return self.unit.span(_lib.getRangeStart(_lib.getCursorExtent(self.raw)))
+        if self._span is None:
+            self._span = self.unit.span(_lib.getRangeStart(_lib.getCursorExtent(self.raw)))
+        return self._span
 
     @property
     def name_span(self) -> Span:
@@ -465,6 +474,7 @@ class Unit:
         self._spans: dict[int, Span] = {}
         self._offsets: dict[int, int] = {}
         self._files: dict[int, bool] = {}
+        self._declarations: dict[tuple[int, int], Node] = {}
         index = cindex.Index.create()
         self._unit = index.parse(
             MAIN,
@@ -473,6 +483,14 @@ class Unit:
         )
         cursor = self._unit.cursor
         self.root = Node(_Cursor(cursor._kind_id, cursor.xdata, (c_void_p * 3)(*cursor.data)), self)
+
+    def declaration(self, raw: _Cursor) -> Node:
+        """One node for one declaration, so that an inlined body is read only once."""
+        key = (raw.kind, raw.data[0] or 0)
+        known = self._declarations.get(key)
+        if known is None:
+            known = self._declarations[key] = Node(raw, self)
+        return known
 
     @property
     def complaints(self) -> list[Complaint]:
