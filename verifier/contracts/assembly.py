@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specs.contract import Contract
-from verifier.contracts import entries
+from verifier.contracts import combine, entries
+from verifier.contracts import lock as lock_file
 from verifier.contracts.caller import Caller, input_sizes, parameter_sizes
+from verifier.contracts.draft import draft
 from verifier.contracts.entries import Lifted
 from verifier.contracts.problem import Problem
 from verifier.contracts.run import Run, explore
+from verifier.contracts.stated import read_toml
 from verifier.frontend.host import HostCode, HostUnreadable, read_host
 from verifier.isolation.sandbox import Sandbox
 from verifier.source.device_text import Submission
@@ -44,24 +47,49 @@ def derive(
 ) -> ContractSet:
     """The contracts of every launch of ``submission``. Raises ContractError for a broken stated contract."""
     cap = max(cap, problem.largest() if problem is not None else 0)
-    lifted = lift(submission, problem=problem, sandbox=sandbox, cap=cap)
-    contracts = tuple(lifted.contracts)
-    launched = {c.kernel for c in contracts}
+    own = combine.submitted(submission)
+    given = read_toml(contract_file, "file") if contract_file is not None else []
+    combine.check_names([*own, *given], submission)
+    accepted = lock_file.read(lock)
+    code, unread = _host(submission, sandbox)
+    lifted = lift(submission, code, problem=problem, cap=cap) if code is not None else Lifted(problems=[unread])
+    contracts, notes = list(lifted.contracts), list(lifted.problems)
+    nodes = {k["name"]: k for k in code.kernels} if code is not None else {}
+    typed = {s.kernel for s in given}
+    for stated in [*given, *(s for s in own if s.kernel not in typed)]:
+        if stated.empty and stated.reference is None:
+            continue
+        trusted = stated.source == "file" or stated.empty or lock_file.is_accepted(stated, submission, accepted)
+        before = [c for c in contracts if c.kernel == stated.kernel]
+        if stated.empty and not before:
+            continue
+        joined, more = combine.join(stated, before, nodes.get(stated.kernel), accepted=trusted)
+        touched = [c for c in before if combine.applies(stated, c)]
+        contracts = [c for c in contracts if c not in touched] + joined
+        notes += more
     kernels = [name for name, _ in submission.device.kernels]
+    launched = {c.kernel for c in contracts}
+    missing = tuple(k for k in kernels if k not in launched)
+    reference = next((s.reference for s in (*given, *own) if s.reference is not None), None)
     return ContractSet(
-        contracts=contracts,
+        contracts=tuple(contracts),
         instantiations=tuple(dict.fromkeys((c.kernel, c.instantiation) for c in contracts)),
-        unlaunched=tuple(k for k in kernels if k not in launched),
-        problems=tuple(lifted.problems),
+        unlaunched=missing,
+        problems=tuple(dict.fromkeys(notes)),
+        reference=reference,
+        draft=draft([nodes[k] for k in missing if k in nodes]),
     )
 
 
-def lift(submission: Submission, *, problem: Problem | None, sandbox: Sandbox, cap: int) -> Lifted:
-    """Everything that the host code says."""
+def _host(submission: Submission, sandbox: Sandbox) -> tuple[HostCode | None, str]:
     try:
-        code = read_host(submission.host, sandbox=sandbox)
+        return read_host(submission.host, sandbox=sandbox), ""
     except HostUnreadable as error:
-        return Lifted(problems=[str(error)])
+        return None, str(error)
+
+
+def lift(submission: Submission, code: HostCode, *, problem: Problem | None, cap: int) -> Lifted:
+    """Everything that the host code says."""
     if submission.kind == "python":
         return lift_python(submission, code, problem, cap)
     out = Lifted()

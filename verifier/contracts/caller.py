@@ -1135,8 +1135,8 @@ class Caller:
                 return first
             case "getattr" if len(args) >= 2 and isinstance(args[1], Text):
                 return self.attribute(first, args[1].value, node)
-            case "hasattr":
-                return Unknown("hasattr()")
+            case "hasattr" if isinstance(first, PyObject) and len(args) == 2 and isinstance(args[1], Text):
+                return truth(args[1].value in first.attributes or self._find_method(first.cls, args[1].value) is not None)
             case "sum" if isinstance(first, Items) and all(isinstance(i, Int) for i in first.items):
                 total = const(0, PY)
                 for item in first.items:

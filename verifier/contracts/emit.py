@@ -237,7 +237,7 @@ class _Emitter:
                 scalars.append(Scalar(param, None, "enforced"))
             case _:
                 why = f" ({value.why})" if isinstance(value, Unknown) and value.why else ""
-                self.gaps.append(f"{self.seen.span}: argument {param} ({type_}) is not followed{why}")
+                self.gaps.append(f"parameter {param}: the argument of type {type_} is not followed{why} ({self.seen.span})")
                 if dtype is not None:
                     scalars.append(Scalar(param, None, "assumed"))
 
@@ -258,13 +258,13 @@ class _Emitter:
         dtype = storage.dtype or pointer.dtype
         name = storage.host_name or param
         if storage.gap:
-            self.gaps.append(storage.gap)
+            self.gaps.append(f"parameter {param}: {storage.gap}")
         if dtype is None:
-            self.gaps.append(f"{self.seen.span}: the element type of {name} is not known")
+            self.gaps.append(f"parameter {param}: the element type of {name} is not known ({self.seen.span})")
             return None
         extent = self._extent(storage, dtype)
         if extent is None:
-            self.gaps.append(f"{self.seen.span}: the size of {name} is not known")
+            self.gaps.append(f"parameter {param}: how many elements {name} has is not known ({self.seen.span})")
             return None
         if storage.how != "cuda":
             requires.append(
@@ -281,7 +281,7 @@ class _Emitter:
         )
         whole = pointer.offset is not None and pointer.offset.value == 0
         if pointer.offset is None:
-            self.gaps.append(f"{self.seen.span}: where {param} starts inside {name} is not followed")
+            self.gaps.append(f"parameter {param}: where it starts inside {name} is not followed ({self.seen.span})")
         elif not whole:
             step = arith("/", pointer.offset, const(SIZES[dtype]), PY)
             extent = f"({extent} - {step.text})" if step is not None else extent

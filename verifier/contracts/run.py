@@ -25,6 +25,7 @@ from verifier.contracts.values import DIM_MAX, Bool, Dim3, Int, Shape, Tensor, l
 
 MAX_PATHS = 48
 MAX_STEPS = 60_000
+MAX_TOTAL = 300_000
 
 
 class Dead(Exception):
@@ -407,6 +408,7 @@ def explore(execute: Callable[[Run], None], *, max_paths: int = MAX_PATHS) -> Ex
     """Run ``execute`` over every path."""
     result = Exploration()
     todo: list[tuple[bool, ...]] = [()]
+    steps = 0
     while todo:
         if len(result.runs) >= max_paths:
             result.complete = False
@@ -424,6 +426,7 @@ def explore(execute: Callable[[Run], None], *, max_paths: int = MAX_PATHS) -> Ex
             result.complete = False
             result.problems.append(str(refusal))
         result.runs.append(run)
+        steps += run.steps
         answers = tuple(a for a, _ in run.asked)
         for index in range(len(answers) - 1, len(script) - 1, -1):
             todo.append((*answers[:index], not answers[index]))
