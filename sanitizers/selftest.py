@@ -88,18 +88,27 @@ def expectations() -> dict[int, tuple[frozenset[str], str]]:
 
 
 def _run(sandbox: Sandbox, cache: Path | None, opt: str) -> str | None:
-    pointer = {"x": ir.F32, "y": ir.F32, "n": ir.I32, "b": ir.Int(8, False)}
-    params = (*(ir.Param(n, ir.Pointer(t)) for n, t in pointer.items()), ir.Param("which", ir.I32), ir.Param("zero", ir.I32))
+    pointer: dict[str, ir.Type] = {"x": ir.F32, "y": ir.F32, "n": ir.I32, "b": ir.Int(8, False)}
+    params = (
+        *(ir.Param(n, ir.Pointer(t)) for n, t in pointer.items()),
+        ir.Param("which", ir.I32),
+        ir.Param("zero", ir.I32),
+    )
     kernel = ir.Kernel("selftest", (), params, (), {}, ())
     device = DeviceText(_TEXT, hashlib.sha256(_TEXT.encode()).hexdigest(), ())
-    buffers = tuple(ConcreteBuffer(n, d, 64, (), True, "", {}, 0, 7) for n, d in zip(pointer, ("f32", "f32", "i32", "u8"), strict=True))
+    buffers = tuple(
+        ConcreteBuffer(n, d, 64, (), True, "", {}, 0, 7)
+        for n, d in zip(pointer, ("f32", "f32", "i32", "u8"), strict=True)
+    )
     with Session(device, kernel, opt=opt, sandbox=sandbox, cache=cache) as session:
         if session.unsupported is not None:
             return f"the simulator cannot build its own self-test: {session.unsupported}"
         for which, (properties, name) in expectations().items():
             if which in _ONLY_UNOPTIMISED and opt != "O0":
                 continue
-            launch = ConcreteLaunch("selftest", (), (1, 1, 1), (64, 1, 1), 0, buffers, {"which": which, "zero": 0})
+            launch = ConcreteLaunch(
+                "selftest", (), (1, 1, 1), (64, 1, 1), 0, buffers, {"which": which, "zero": 0}
+            )
             result = session.run(launch)
             if result.error is not None or result.unsupported is not None:
                 return f"the simulator's self-test of {name} ends with: {result.error or result.unsupported}"

@@ -82,6 +82,12 @@ class Session:
             stop(self._child)
             self._child = None
 
+    def scalars(self, launch: ConcreteLaunch) -> dict[str, int | float | None]:
+        """The scalar arguments of the launch as they are passed: what it leaves open is 1."""
+        known = {p.name: p.type for p in self._kernel.params}
+        default = {n: 1.0 if isinstance(t, ir.Float) else 1 for n, t in known.items()}
+        return {n: default.get(n) if v is None else v for n, v in launch.scalars.items()}
+
     def run(
         self,
         launch: ConcreteLaunch,
