@@ -7,13 +7,16 @@ STAMP := $(VENV)/.verify-kernel
 TORCH ?= torch==2.13.0
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
+# The shipped examples are our own code: where no sandbox can be had they run without one, and the report says so.
+SANDBOX = $(shell command -v bwrap >/dev/null || echo --sandbox none)
+
 .PHONY: audit test lint docs corpus clean
 
 audit: $(STAMP)
 	@echo "== a safe kernel: exit status 0"
-	$(BIN)/verify-kernel examples/saxpy.cu
+	$(BIN)/verify-kernel $(SANDBOX) examples/saxpy.cu
 	@echo "== its faulty twin: exit status 1"
-	@$(BIN)/verify-kernel examples/faulty/saxpy_oob.cu; status=$$?; \
+	$(BIN)/verify-kernel $(SANDBOX) examples/faulty/saxpy_oob.cu; status=$$?; \
 	if [ $$status -ne 1 ]; then echo "expected exit status 1, got $$status" >&2; exit 1; fi
 
 test: $(STAMP)
@@ -43,7 +46,8 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' || \
 	echo "torch could not be installed: numerics cannot be compared, everything else works" >&2
 	@command -v g++ >/dev/null || echo "g++ is missing: apt-get install g++" >&2
-	@command -v bwrap >/dev/null || echo "bubblewrap is missing: apt-get install bubblewrap" >&2
+	@command -v bwrap >/dev/null || { test "$$(id -u)" = 0 && apt-get install -y -qq bubblewrap >/dev/null 2>&1; } || \
+	echo "bubblewrap is missing, so submitted code cannot be isolated: apt-get install bubblewrap" >&2
 	@touch $@
 
 clean:
