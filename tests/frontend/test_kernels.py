@@ -189,3 +189,18 @@ def test_deep_nesting_is_answered() -> None:
 def test_what_the_ir_cannot_hold_is_still_validated() -> None:
     module = read("__global__ void f(int *o) { o[0] = 1; }")
     assert show_module(module) == "kernel f(i32* o)\n  store o[0:i64] = 1\n"
+
+
+def test_an_instantiation_that_needs_an_unknown_overload_spares_the_others() -> None:
+    text = "template <class T> __global__ void f(T *x) { T v = x[0]; x[1] = v * 2.0; }"
+    module = read(text, ("f", ("float",)), ("f", ("half",)), ("f", ("c10::Half",)))
+    bodies = {kernel.label: [type(stmt) for stmt in kernel.body] for kernel in module.kernels}
+    assert bodies["f<half>"] == [n.Unsupported]
+    assert n.Unsupported not in bodies["f<float>"] + bodies["f<c10::Half>"]
+    assert module.diagnostics == () and module.templates == ()
+
+
+def test_two_barriers_at_one_presumed_place_have_two_sites() -> None:
+    text = '__global__ void f() {\n# 7 "a.h"\n__syncthreads();\n# 7 "a.h"\n__syncthreads();\n}'
+    (kernel,) = read(text).kernels
+    assert len({stmt.site for stmt in kernel.body if isinstance(stmt, n.Barrier)}) == 2

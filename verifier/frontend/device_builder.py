@@ -103,6 +103,7 @@ class Builder:
         self._used: set[str] = {"kernel"}
         self._emitted = 0
         self._temporaries = 1
+        self._sites: dict[str, int] = {}
 
     def refuse_broken(self, callee: Node) -> None:
         """Raise if the parser reported an error inside of the function."""
@@ -149,7 +150,10 @@ class Builder:
         return self.frames[-1]
 
     def site(self, span: Span) -> str:
-        return "/".join([*self.path, f"{span.line}:{span.column}"])
+        """A name for this barrier or collective and the calls that lead to it; unique in the kernel."""
+        site = "/".join([*self.path, f"{span.line}:{span.column}"])
+        count = self._sites[site] = self._sites.get(site, 0) + 1
+        return site if count == 1 else f"{site}#{count}"
 
     # --- making variables ---
 

@@ -408,7 +408,10 @@ class Node:
         """Byte offsets in the device text; (-1, -1) for something of the shim."""
         if self._extent is None:
             area = _lib.getCursorExtent(self.raw)
-            self._extent = self.unit.offset(_lib.getRangeStart(area)), self.unit.offset(_lib.getRangeEnd(area))
+            self._extent = (
+                self.unit.offset(_lib.getRangeStart(area)),
+                self.unit.offset(_lib.getRangeEnd(area)),
+            )
         return self._extent
 
     @property

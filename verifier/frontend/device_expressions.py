@@ -226,6 +226,12 @@ class Expressions(Builder):
             raise Refused("expression", node.source[:80] or node.type.spelling, node.span)
         child = operands[0]
         target = node.type
+        if child.extent != node.extent:
+            raise Refused(
+                "expression", node.source[:80], node.span
+            )  # no implicit conversion: it has text of its own
+        if target.kind == "BOOL" and is_string(child):
+            return BoolConst(True)
         if target.kind == "POINTER" and child.type.is_array:
             if child.kind == "STRING_LITERAL":
                 raise Refused("string", child.source[:80], node.span)
@@ -691,6 +697,12 @@ class _Resume:
 
     def __exit__(self, *_: object) -> None:
         self.builder.out = self.outer
+
+
+def is_string(node: Node) -> bool:
+    while node.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR", "CSTYLE_CAST_EXPR") and node.operands:
+        node = node.operands[-1]
+    return node.kind == "STRING_LITERAL"
 
 
 def _is_place(node: Node) -> bool:

@@ -77,7 +77,7 @@ class Initialisers(Calls):
         if initial is not None and isinstance(type_, SCALAR_TYPES):
             # Before the variable exists: ``int i = i;`` is not what anyone means, shadowing is.
             value = self.rvalue(initial)
-        alignment = _ALIGN.search(node.source)
+        alignment = _ALIGN.search(self._declaration_text(node))
         if node.key in self.demanded or self.needs_object(type_) or alignment:
             align = int(alignment.group(1)) if alignment else 0
             target: LValue = self.local_object(node.spelling, type_, span, align)

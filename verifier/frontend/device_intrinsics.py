@@ -16,7 +16,7 @@ from typing import Literal
 from specs.location import Span
 from verifier.frontend.device_builder import MAX_LEAVES, flatten
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_expressions import Expressions, place_type
+from verifier.frontend.device_expressions import Expressions, is_string, place_type
 from verifier.frontend.device_groups import thread_count, thread_rank, tile_mask, tile_size
 from verifier.frontend.device_types import Refused
 from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, FunctionRef, LValue, Memory, Value
@@ -108,6 +108,13 @@ class IntrinsicCalls(Expressions):
                 return self.lvalue(node.arguments[0])
             case "swap":
                 self._swap(node)
+                return None
+            case "__builtin_expect":
+                return self.rvalue(node.arguments[0])
+            case "__builtin_assume":
+                return None  # a promise of the text is no fact
+            case "__builtin_unreachable":
+                self.emit(Trap("unreachable", node.span))
                 return None
             case "memcpy" | "__builtin_memcpy":
                 return self.copy_memory(node)
@@ -226,7 +233,7 @@ class IntrinsicCalls(Expressions):
                 return None
             case "nothing":
                 for argument in arguments:
-                    if not _is_string(argument):
+                    if not is_string(argument):
                         self.rvalue(argument)
                 return IntConst(0, I32) if node.type.kind == "INT" else None
             case "opaque":
@@ -244,7 +251,7 @@ class IntrinsicCalls(Expressions):
 
     def _pure(self, entry: Intrinsic, node: Node, arguments: Sequence[Node]) -> Value:
         type_ = self.types.of(node.type)
-        if arguments and _is_string(arguments[0]) and isinstance(type_, Float):
+        if arguments and is_string(arguments[0]) and isinstance(type_, Float):
             return FloatConst(float("nan"), type_)
         values = flatten(self.ordered(arguments))
         if entry.common:
@@ -520,9 +527,3 @@ class IntrinsicCalls(Expressions):
         type_ = self.types.of(node.type)
         value = self.scalar(node.arguments[1])
         return self.collective(_REDUCTIONS[functor], tile_mask(size), (value,), type_, node.span)
-
-
-def _is_string(node: Node) -> bool:
-    while node.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR", "CSTYLE_CAST_EXPR") and node.operands:
-        node = node.operands[-1]
-    return node.kind == "STRING_LITERAL"

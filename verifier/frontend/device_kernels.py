@@ -79,9 +79,11 @@ class KernelLowering(Statements):
     def lower(self, node: Node, arguments: tuple[str, ...]) -> Kernel:
         self.refuse_broken(node)
         self._parameters(node)
-        body = next(child for child in node.children if child.kind == "COMPOUND_STMT")
         bounds: tuple[int, ...] = ()
         try:
+            body = node.body
+            if body is None:
+                raise Refused("kernel without a body", node.spelling, node.name_span)
             bounds = self._launch_bounds(node, arguments)
             self.statements(body.children)
         except Refused as refused:
@@ -226,7 +228,7 @@ def _find_kernels(node: Node, prefix: str = "") -> Iterator[_Found]:
 def _with_instantiations(text: str, wanted: Sequence[Instantiation], names: Sequence[str]) -> str:
     lines = [text, f'# 1 "{INSTANTIATIONS}"']
     for number, ((_, arguments), name) in enumerate(zip(wanted, names, strict=True)):
-        lines.append(f"auto *const vk_instance_{number} = &{name}<{', '.join(arguments)}>;")
+        lines.append(f"auto *vk_instance_{number} = &{name}<{', '.join(arguments)}>;")
     return "\n".join(lines) + "\n"
 
 
@@ -246,7 +248,21 @@ def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
     if better != names:
         unit = Unit(_with_instantiations(text, wanted, better), shim, arch)
         found = list(_find_kernels(unit.root))
-    return _Lowering(unit, found, wanted).module()
+    lowering = _Lowering(unit, found, wanted)
+    if len(wanted) > 1 and (lowering.errors or lowering.undeclared):
+        # An error in one instantiation stands in the template that all of them share.
+        return _merge([lower_text(text, (item,), arch) for item in wanted], len(wanted))
+    return lowering.module()
+
+
+def _merge(modules: Sequence[Module], count: int) -> Module:
+    """The modules of one text, each with one instantiation. A template is open if every one of them says so."""
+    kernels = {kernel.label: kernel for module in modules for kernel in module.kernels}
+    diagnostics = dict.fromkeys(d for module in modules for d in module.diagnostics)
+    notes = dict.fromkeys(note for module in modules for note in module.notes)
+    open_in = [template for module in modules for template in module.templates]
+    templates = tuple(t for t in dict.fromkeys(open_in) if open_in.count(t) == count)
+    return Module(tuple(kernels.values()), tuple(diagnostics), templates, tuple(notes))
 
 
 class _Lowering:
@@ -299,18 +315,11 @@ class _Lowering:
         return f"{name}<{', '.join(arguments)}> was not instantiated: {reason}"
 
     def _instance(self, number: int) -> Node | None:
+        """The function that the wanted instantiation names; without a body if that has an error."""
         for child in self.unit.root.children:
-            if (
-                child.kind == "VAR_DECL"
-                and child.spelling == f"vk_instance_{number}"
-                and not child.is_invalid
-            ):
+            if child.kind == "VAR_DECL" and child.spelling == f"vk_instance_{number}":
                 reference = _first_reference(child)
-                if (
-                    reference is not None
-                    and reference.has("COMPOUND_STMT")
-                    and reference.has("CUDAGLOBAL_ATTR")
-                ):
+                if reference is not None and reference.has("CUDAGLOBAL_ATTR"):
                     return reference
         return None
 

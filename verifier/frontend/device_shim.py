@@ -29,7 +29,8 @@ _SMALL_FLOATS = re.compile(r"__half|__nv_bfloat16")
 def shim_text(text: str | None = None) -> str:
     words = None if text is None else set(re.findall(r"\w+", text))
     before, after = (
-        [name for name, trigger in parts if text is None or re.search(trigger, text)] for parts in (_BEFORE, _AFTER)
+        [name for name, trigger in parts if text is None or re.search(trigger, text)]
+        for parts in (_BEFORE, _AFTER)
     )
     functions = declarations(words)
     if "half.h" not in before:

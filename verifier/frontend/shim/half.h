@@ -40,6 +40,11 @@ typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 
 namespace c10 {
+#define VK_TENSOR_MIXED(NAME, OTHER, RESULT)                                                                  \
+  VK_HD RESULT operator+(NAME, OTHER); VK_HD RESULT operator-(NAME, OTHER);                                   \
+  VK_HD RESULT operator*(NAME, OTHER); VK_HD RESULT operator/(NAME, OTHER);                                   \
+  VK_HD RESULT operator+(OTHER, NAME); VK_HD RESULT operator-(OTHER, NAME);                                   \
+  VK_HD RESULT operator*(OTHER, NAME); VK_HD RESULT operator/(OTHER, NAME);
 #define VK_TENSOR_FLOAT(NAME, NATIVE)                                                                         \
   struct __attribute__((aligned(2))) NAME {                                                                   \
     unsigned short x;                                                                                         \
@@ -50,6 +55,7 @@ namespace c10 {
   };                                                                                                          \
   VK_HD NAME operator+(const NAME &, const NAME &); VK_HD NAME operator-(const NAME &, const NAME &);         \
   VK_HD NAME operator*(const NAME &, const NAME &); VK_HD NAME operator/(const NAME &, const NAME &);         \
+  VK_TENSOR_MIXED(NAME, double, double) VK_TENSOR_MIXED(NAME, int, NAME) VK_TENSOR_MIXED(NAME, int64_t, NAME) \
   VK_HD float operator+(NAME, float); VK_HD float operator-(NAME, float);                                     \
   VK_HD float operator*(NAME, float); VK_HD float operator/(NAME, float);                                     \
   VK_HD float operator+(float, NAME); VK_HD float operator-(float, NAME);                                     \
@@ -58,7 +64,10 @@ namespace c10 {
   VK_HD NAME &operator*=(NAME &, const NAME &); VK_HD NAME &operator/=(NAME &, const NAME &);                 \
   VK_HD float &operator+=(float &, NAME); VK_HD float &operator-=(float &, NAME);                             \
   VK_HD float &operator*=(float &, NAME); VK_HD float &operator/=(float &, NAME);                             \
-  VK_HD NAME operator-(const NAME &);
+  VK_HD NAME operator-(const NAME &);                                                                         \
+  VK_HD bool operator==(const NAME &, const NAME &); VK_HD bool operator!=(const NAME &, const NAME &);       \
+  VK_HD bool operator<(const NAME &, const NAME &); VK_HD bool operator>(const NAME &, const NAME &);         \
+  VK_HD bool operator<=(const NAME &, const NAME &); VK_HD bool operator>=(const NAME &, const NAME &);
 VK_TENSOR_FLOAT(Half, __half)
 VK_TENSOR_FLOAT(BFloat16, __nv_bfloat16)
 }  // namespace c10
@@ -66,6 +75,10 @@ VK_TENSOR_FLOAT(BFloat16, __nv_bfloat16)
 namespace at {
 using c10::BFloat16;
 using c10::Half;
+}  // namespace at
+namespace at {
+template <> struct vk_opmath<Half> { typedef float type; };
+template <> struct vk_opmath<BFloat16> { typedef float type; };
 }  // namespace at
 namespace torch {
 using c10::BFloat16;
