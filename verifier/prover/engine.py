@@ -11,10 +11,9 @@ obligation of the property and of what it leans on (races on barrier-divergence)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from specs.clauses import holds
 from specs.contract import Contract
 from specs.location import NOWHERE, Span
 from specs.results import Finding, PropertyResult, Reason, Severity, Verdict, Witness
@@ -22,9 +21,10 @@ from verifier import checks
 from verifier.ir.nodes import Kernel
 from verifier.prover.discharge import Decision, Discharger
 from verifier.prover.missing import missing_clause
+from verifier.prover.sizes import equal_sizes, large_sizes
 from verifier.prover.witness import candidates, satisfiable
 from verifier.smt.solver import SolverPool
-from verifier.smt.terms import TooLarge
+from verifier.smt.terms import Term, TooLarge
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.execute import summarize
 from verifier.symex.operation_claims import claim_of, claims_at_uses, relevant
@@ -77,6 +77,8 @@ class _Engine:
         self.failed_operations: dict[object, _Failed] = {}
         self.operation_counts: dict[str, list[int]] = {"overflow": [0, 0], "arithmetic": [0, 0]}
         self.witness_budget = settings.max_witnesses
+        self.small = (*settings.assignments[:3], *equal_sizes(contract))
+        self.large = tuple(large_sizes(contract))
 
     def run(self) -> KernelVerdicts:
         wrapped: frozenset[object] = frozenset()
@@ -88,7 +90,13 @@ class _Engine:
                     self.kernel, self.contract, cap=self.settings.cap, wrapped=wrapped, dropped=dropped
                 )
                 claims = Claims(summary)
-                discharger = Discharger(summary.t, self.settings.pool, self.settings.keep)
+                discharger = Discharger(
+                    summary.t,
+                    self.settings.pool,
+                    self.settings.keep,
+                    small=pins(summary, self.small),
+                    large=pins(summary, self.large),
+                )
                 bad, lost = self._operations(claims, discharger)
                 if not bad and not lost:
                     stable = True
@@ -172,7 +180,7 @@ class _Engine:
         if not uses or len(uses) > 200:
             return decision
         for use in uses:
-            if d.decide(use, 0.5).status != "proved":
+            if d.decide(use, 0.5 if len(uses) <= 4 else 0).status != "proved":
                 return decision
         return Decision("proved", by="uses")
 
@@ -193,7 +201,8 @@ class _Engine:
         if any(f.id == property_ and f.span == o.span for f in self.findings):
             return True
         tried = 0
-        for w in candidates(c, d, o, self.settings.assignments):
+        sizes = self.large if property_ == "overflow" else self.small
+        for w in candidates(c, d, o, sizes[:5]):
             tried += 1
             confirmed = self.settings.replay(w, property_, o.span)
             if confirmed is not None:
@@ -307,7 +316,7 @@ class _Engine:
     def _reachable(self) -> bool:
         """Whether some launch that the contract allows makes some thread access memory (else proofs say nothing)."""
         c, t = self.c, self.s.t
-        for values in (*self.settings.assignments[:3], *equal_sizes(self.contract), {}):
+        for values in (*self.small, *self.large[:2], {}):
             for a in self.s.accesses[:3]:
                 o = c.single("vacuity", a.span, "the access is reachable", (a.guard,), t.false)
                 if satisfiable(c, self.d, o, values):
@@ -398,13 +407,12 @@ class _Engine:
         )
 
 
-def equal_sizes(contract: Contract) -> Iterator[dict[str, int]]:
-    """Symbol values that satisfy the contract with every size the same small number (scalars at 1)."""
-    for size in (1, 2, 5, 33):
-        values = {s.name: size if s.kind == "dim" else 1 for s in contract.symbols}
-        values |= {s.name: s.value for s in contract.symbols if s.kind == "scalar" and s.value is not None}
-        if holds(contract, values):
-            yield values
+def pins(s: Summary, assignments: Iterable[Mapping[str, int]]) -> tuple[Mapping[Term, Term], ...]:
+    """Assignments as substitutions of the summary's symbols."""
+    return tuple(
+        {s.symbols[n]: s.t.const(v) for n, v in values.items() if n in s.symbols and s.symbols[n].op == "app"}
+        for values in assignments
+    )
 
 
 WHY = {

@@ -17,7 +17,7 @@ from heapq import heappop, heappush
 from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Mono, Poly, Term, Terms, divide_mono
 
-NODES = 160
+NODES = 300
 DEPTH = 10
 
 
@@ -132,6 +132,7 @@ class Bounds:
     def le0(self, goal: Term) -> bool:
         """Whether goal <= 0 is shown. Best first: fewest monomials that still have to be bounded."""
         start = self.t.poly(goal)
+        self._asked = {a for m in start for a in m}
         if self._bounded(start):
             return True
         heap: list[tuple[int, int, int, int, Poly]] = [(0, 0, 0, 0, start)]
@@ -155,7 +156,8 @@ class Bounds:
 
     def _open(self, p: Poly) -> int:
         """How many monomials of p are not evidently <= 0."""
-        return sum(1 for m, c in p.items() if m and (c > 0 or not all(self.nonneg(a) for a in m)))
+        still = sum(1 for m, c in p.items() if m and (c > 0 or not all(self.nonneg(a) for a in m)))
+        return still + sum(2 for m in p for a in m if a.op in ("quot", "rem") and a not in self._asked)
 
     def _steps(self, p: Poly) -> Iterator[Poly]:
         positive = [(m, c) for m, c in p.items() if m and c > 0]

@@ -459,6 +459,10 @@ class Terms:
         for q in flat:
             if self.not_(q) in flat if q.op not in ("and", "or") else False:
                 return zero
+        if len(flat) > 1:
+            flat = self._resolve(op, flat)
+            if zero in flat:
+                return zero
         if op == "or" and len(flat) > 1:
             flat = self._factor(list(flat))
             if self.true in flat:
@@ -469,6 +473,21 @@ class Terms:
             return next(iter(flat))
         args = tuple(flat) if op == "and" else tuple(sorted(flat, key=lambda t: t.id))
         return self._make(op, "", args, max(a.level for a in args), 0)
+
+    def _resolve(self, op: str, flat: dict[Term, None]) -> dict[Term, None]:
+        """``not a or (a and b)`` is ``not a or b``, and the dual: a part whose complement stands beside it is dropped."""
+        dual = "and" if op == "or" else "or"
+        if not any(q.op == dual for q in flat):
+            return flat
+        out: dict[Term, None] = {}
+        for q in flat:
+            if q.op == dual:
+                kept = tuple(x for x in q.args if x.op in ("and", "or") or self.not_(x) not in flat)
+                if len(kept) != len(q.args):
+                    q = self.and_(*kept) if dual == "and" else self.or_(*kept)
+            for part in q.args if q.op == op else (q,):
+                out[part] = None
+        return out
 
     def _factor(self, parts: list[Term]) -> dict[Term, None]:
         """(A and c) or (A and not c) = A, and absorption; keeps path conditions small after a merge."""

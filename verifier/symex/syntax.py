@@ -1,0 +1,130 @@
+"""Syntactic questions about IR statements: what they assign, read, leave, and whether they contain barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from verifier.ir import nodes as ir
+
+
+def assigned(stmts: Iterable[ir.Stmt]) -> dict[str, None]:
+    """Locals assigned anywhere in the statements."""
+    out: dict[str, None] = {}
+    for s in stmts:
+        match s:
+            case ir.Assign(var=v) | ir.BarrierReduce(var=v) | ir.WarpOp(var=v) | ir.Atomic(var=v):
+                if v:
+                    out[v] = None
+            case ir.Load(var=v, parts=parts):
+                if v:
+                    out[v] = None
+                out.update((p, None) for p, _ in parts)
+            case ir.If(then=a, other=b):
+                out.update(assigned(a))
+                out.update(assigned(b))
+            case ir.Loop(head=h, body=b, step=st):
+                for part in (h, b, st):
+                    out.update(assigned(part))
+            case ir.Scope(body=b):
+                out.update(assigned(b))
+    return out
+
+
+def contains_barrier(stmts: Iterable[ir.Stmt]) -> bool:
+    """Whether a block or warp barrier occurs."""
+    for s in stmts:
+        match s:
+            case ir.Barrier() | ir.BarrierReduce():
+                return True
+            case ir.If(then=a, other=b):
+                if contains_barrier(a) or contains_barrier(b):
+                    return True
+            case ir.Loop(head=h, body=b, step=st):
+                if any(contains_barrier(p) for p in (h, b, st)):
+                    return True
+            case ir.Scope(body=b):
+                if contains_barrier(b):
+                    return True
+    return False
+
+
+def leaves(stmts: Iterable[ir.Stmt], inside: frozenset[str] = frozenset()) -> dict[str, None]:
+    """Labels that are left from within the statements to outside of them."""
+    out: dict[str, None] = {}
+    for s in stmts:
+        match s:
+            case ir.Leave(label=label):
+                if label not in inside:
+                    out[label] = None
+            case ir.If(then=a, other=b):
+                out.update(leaves(a, inside))
+                out.update(leaves(b, inside))
+            case ir.Loop(label=label, head=h, body=b, step=st):
+                inner = inside | {label, f"{label}.body"}
+                for part in (h, b, st):
+                    out.update(leaves(part, inner))
+            case ir.Scope(label=label, body=b):
+                out.update(leaves(b, inside | {label}))
+    return out
+
+
+def reads(e: ir.Expr) -> dict[str, None]:
+    """Locals an expression reads."""
+    out: dict[str, None] = {}
+    stack: list[object] = [e]
+    while stack:
+        x = stack.pop()
+        match x:
+            case ir.Read(name=n):
+                out[n] = None
+            case ir.Unary(operand=a) | ir.Not(operand=a) | ir.Convert(operand=a):
+                stack.append(a)
+            case (
+                ir.Binary(left=a, right=b)
+                | ir.Compare(left=a, right=b)
+                | ir.And(left=a, right=b)
+                | ir.Or(left=a, right=b)
+                | ir.PtrDiff(left=a, right=b)
+                | ir.PtrAdd(pointer=a, index=b)
+            ):
+                stack += [a, b]
+            case ir.Select(cond=c, then=a, other=b):
+                stack += [c, a, b]
+            case ir.Call(args=args):
+                stack += args
+            case ir.AddressOf(place=p):
+                stack += place_expressions(p)
+    return out
+
+
+def place_expressions(place: ir.Place) -> list[ir.Expr]:
+    """The expressions a place is computed from."""
+    match place:
+        case ir.Deref(pointer=p):
+            return [p]
+        case ir.Elem(array=a, index=i):
+            return [*place_expressions(a), i]
+        case ir.Member(struct=s):
+            return place_expressions(s)
+        case _:
+            return []
+
+
+def strip_conversions(e: ir.Expr) -> ir.Expr:
+    """The expression under its integer conversions."""
+    while isinstance(e, ir.Convert) and isinstance(e.type, ir.Int) and isinstance(e.operand.type, ir.Int):
+        e = e.operand
+    return e
+
+
+def updates_of(stmts: Iterable[ir.Stmt], name: str) -> list[tuple[bool, ir.Stmt]]:
+    """Statements that assign the local: (at top level, statement)."""
+    out: list[tuple[bool, ir.Stmt]] = []
+    for s in stmts:
+        match s:
+            case ir.If() | ir.Loop() | ir.Scope():
+                out += [(False, s)] if name in assigned((s,)) else []
+            case _:
+                if name in assigned((s,)):
+                    out.append((True, s))
+    return out
