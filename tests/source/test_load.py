@@ -106,6 +106,25 @@ def test_a_definition_in_the_text_does_not_hide_a_tool_macro(name: str, read: Re
     assert [c.name for c in read(text + KERNEL).conditionals] == [name]
 
 
+def test_tool_macros_behind_own_macros_are_found(read: Read) -> None:
+    text = (
+        "#define C __clang__\n#define HAS(x) (x + D)\n#define D NDEBUG\n#if C\n#endif\n#if HAS(1)\n#endif\n"
+    )
+    assert [c.name for c in read(text + KERNEL).conditionals] == ["__clang__", "NDEBUG"]
+    assert not read("#define real float\n#ifdef real\n#endif\n#if defined(real)\n#endif\n" + KERNEL).problems
+
+
+def test_values_of_the_build_keep_it_inconclusive(read: Read) -> None:
+    [problem] = read("__global__ void k(int* p) { *p = __FILE__[0] + __COUNTER__; }").problems
+    assert "device code depends on __FILE__ or __COUNTER__" in problem
+    host = "#define CHECK(x) check(x, __FILE__, __LINE__)\nvoid f() { CHECK(g()); }\n"
+    assert not read("__global__ void k(int* p) { *p = __LINE__; }\n" + host).problems
+    python = 'from torch.utils.cpp_extension import load_inline\nm = load_inline("m", "", "%s")\n'
+    assert not read(python % KERNEL.strip(), "op.py").problems
+    [problem] = read(python % "__global__ void k(int* p) { *p = __LINE__; }", "op.py").problems
+    assert "__LINE__" in problem
+
+
 def test_guards_and_own_switches_are_fine(read: Read) -> None:
     text = "#ifndef __K_H__\n#define __K_H__\n#endif\n#ifndef TILE\n#define TILE 16\n#endif\n"
     text += "#if TILE > 8 && __cplusplus\n#endif\n"

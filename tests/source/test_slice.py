@@ -7,14 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from verifier.source import Submission
+from verifier.source import SourceError, Submission
 from verifier.source.tokens import LineMap, scan
 
 Read = Callable[..., Submission]
 
 
 def words(submission: Submission) -> list[str]:
-    return [t.text for t in scan(submission.device.text) if t.kind != "directive"]
+    text = submission.device.text.replace("namespace nvcuda {}\n", "")  # stands before its using directive
+    return [t.text for t in scan(text) if t.kind != "directive"]
 
 
 KEPT = {
@@ -138,6 +139,59 @@ def test_kernels_made_by_macros(read: Read) -> None:
     )
     submission = read(code)
     assert [(n, s.line) for n, s in submission.device.kernels] == [("ka", 2), ("kb", 3)]
+
+
+def test_using_directives_follow_their_namespace(read: Read) -> None:
+    kernel = "__global__ void k(int* p) { *p = 1; }\n"
+    host = "namespace tools { int f() { return 1; } }\nusing namespace tools;\n"
+    assert words(read(host + kernel)) == [t.text for t in scan(kernel)]
+    device = "namespace d { __device__ int f() { return 1; } }\nusing namespace d;\n"
+    kernel = "__global__ void k(int* p) { *p = f(); }\n"
+    assert words(read(device + kernel)) == [t.text for t in scan(device + kernel)]
+    alias = "namespace cg = cooperative_groups;\nusing namespace cg;\n"
+    assert words(read(alias + kernel)) == [t.text for t in scan(alias + kernel)]
+
+
+def test_operators_of_builtin_vectors_are_kept(read: Read) -> None:
+    code = "__device__ float2 operator*(float2 a, float b) { return make_float2(a.x * b, a.y * b); }\n"
+    code += "__global__ void k(float2* p) { *p = *p * 2.0f; }\n"
+    assert words(read(code)) == [t.text for t in scan(code)]
+
+
+def test_host_overload_of_a_device_function_is_named(read: Read) -> None:
+    code = "__device__ char f(double);\nstatic double f(int a) { return a; }\n"
+    code += "__global__ void k(int* p) { *p = sizeof(f(1)); }\n"
+    [problem] = read(code).problems
+    assert "k.cu:2" in problem and "overloads a device function" in problem
+    assert not read(code.replace("double f(int a)", "double g(int a)")).problems
+
+
+def test_hidden_spellings_of_global_are_named(read: Read) -> None:
+    code = "__global__ void k(int* p) { *p = 1; }\n__location__(global) void l(int* p) { *p = 2; }\n"
+    assert any("__location__" in p for p in read(code).problems)
+
+
+@pytest.mark.parametrize("code", ["<% *p = 1; %>", "{ int a<:2:>; *p = a<:0:>; }"])
+def test_digraphs_are_refused(code: str, read: Read) -> None:
+    with pytest.raises(SourceError, match="digraph"):
+        read(f"__global__ void k(int* p) {code}\n")
+    assert read(
+        "template <class T> __global__ void k(int* p) { *p = sizeof(T) <::f() ? 1 : 2; }"
+    ).device.kernels
+
+
+def test_directives_made_by_macros_are_refused(read: Read) -> None:
+    code = "#define HASH #\n__global__ void k(int* p) {\nHASH ifdef __clang__\n*p = 1;\nHASH endif\n}\n"
+    with pytest.raises(SourceError, match=r"k.cu:3:\d+: a macro makes a preprocessing directive"):
+        read(code)
+
+
+def test_torch_device_macros(read: Read) -> None:
+    code = "C10_HOST_DEVICE float f(float a) { return a; }\n"
+    code += "C10_LAUNCH_BOUNDS_1(512) __global__ void k(float* p, int n) {\n"
+    code += "    CUDA_KERNEL_LOOP(i, n) { p[i] = f(p[i]); }\n}"
+    text = read(code).device.text
+    assert "__host__ __device__ float f" in text and "for (int i = _i_n_d_e_x" in text and "512" in text
 
 
 def test_extended_lambda_is_named(read: Read) -> None:

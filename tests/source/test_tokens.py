@@ -63,9 +63,9 @@ def test_kinds(text: str, kinds: list[str]) -> None:
 
 @pytest.mark.parametrize("piece", ['\\"', "R(", '"\\\n', "/*", "'", "#", "\\\n", 'u8R"a', '#"', "(", "a##"])
 def test_hostile_text_takes_linear_time(piece: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     scan(piece * 100_000)
-    assert time.perf_counter() - begin < 3
+    assert time.process_time() - begin < 3
 
 
 def test_directive_line_joins_and_strips() -> None:

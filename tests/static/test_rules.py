@@ -328,7 +328,7 @@ def test_every_rule_is_complete() -> None:
 
 def test_many_findings_stay_cheap(read: Read) -> None:
     body = "".join(f"    p[{i}] = clock64() + p[{i} + 1];\n" for i in range(3000))
-    begin = time.perf_counter()
+    begin = time.process_time()
     result = static.run(context(cast(Submission, read(f"__global__ void k(long* p) {{\n{body}}}\n"))))
     assert len([f for f in result.findings if f.id == "clock-read"]) == 3000
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5

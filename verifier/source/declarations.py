@@ -12,6 +12,7 @@ Example::
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,6 +22,7 @@ from verifier.source.tokens import LineMap, Token, scan
 
 Kind = Literal["function", "type", "variable", "alias", "using", "template", "assembly", "other", "empty"]
 
+_EXPECTED = re.compile(r'#(pragma\b| \d+ "|ident\b)')
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _CLASS = frozenset(("class", "struct", "union", "enum"))
 _SPACES = frozenset(("__global__", "__device__", "__constant__", "__shared__", "__managed__"))
@@ -104,7 +106,23 @@ def parse(text: str, path: str = "") -> Unit:
     everything = scan(text)
     places = LineMap(text, path, everything)
     tokens = tuple(t for t in everything if t.kind not in ("directive", "comment"))
+    _refuse_oddities(everything, places)
     return Unit(text, tokens, places, _Splitter(tokens, places).items(0, len(tokens)))
+
+
+_DIGRAPHS = frozenset((("<", "%"), ("%", ">"), ("<", ":"), (":", ">")))
+
+
+def _refuse_oddities(tokens: list[Token], places: LineMap) -> None:
+    """Directives that a macro made, and digraphs, would be read differently here and by a compiler."""
+    for index, token in enumerate(tokens):
+        if token.kind == "directive" and not _EXPECTED.match(token.text):
+            raise SourceError(
+                "a macro makes a preprocessing directive", places.span(token.start), "write it out"
+            )
+        if token.kind == "punct" and index + 1 < len(tokens) and tokens[index + 1].start == token.end:
+            if (token.text, tokens[index + 1].text) in _DIGRAPHS:
+                raise SourceError("digraphs are not read", places.span(token.start), "write { } [ ]")
 
 
 @dataclass(slots=True)

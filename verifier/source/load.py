@@ -95,10 +95,12 @@ def _part(build: Build, reader: Reader, arch: str, defines: Mapping[str, str]) -
     merged = {**build.defines, **defines}
     expanded: list[Expanded] = []
     cut = Cut("", (), (), {})
+    cut_problems: tuple[str, ...] = ()
     if build.cuda:
         source = joined([n.source for n in build.cuda])
         device = reader.preprocess(source, arch=arch, device=True, defines=merged)
         cut = slice_device(parse(device.text, source.path))
+        cut_problems += _unstable(source, device, cut, reader, arch, merged)
         by_arch = any("__CUDA_ARCH__" in text.text for text in device.texts)
         host = reader.preprocess(source, arch=arch, device=False, defines=merged) if by_arch else device
         expanded += [host, device] if by_arch else [device]
@@ -113,8 +115,23 @@ def _part(build: Build, reader: Reader, arch: str, defines: Mapping[str, str]) -
         tuple(dict.fromkeys(h for e in expanded for h in e.user_headers)),
         tuple(dict.fromkeys(t for e in expanded for t in e.texts)),
         tuple({c.name: c for e in expanded for c in e.conditionals}.values()),
-        tuple(dict.fromkeys(p for e in expanded for p in e.problems)) + cut.problems,
+        tuple(dict.fromkeys(p for e in expanded for p in e.problems)) + cut.problems + cut_problems,
     )
+
+
+def _unstable(
+    source: SourceText, device: Expanded, cut: Cut, reader: Reader, arch: str, defines: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Whether device code depends on macros whose values are the build's: read again with other values."""
+    text = "".join(t.text for t in device.texts)
+    names = [n for n in macros.UNSTABLE_MACROS if n in text and (n != "__LINE__" or source.lines)]
+    if not names:
+        return ()
+    other = {**defines, **{n: macros.UNSTABLE_MACROS[n] for n in names}}
+    again = reader.preprocess(source, arch=arch, device=True, defines=other)
+    if slice_device(parse(again.text, source.path)).text == cut.text:
+        return ()
+    return (f"{source.path}: device code depends on {' or '.join(names)}, whose value is the build's",)
 
 
 def _device(parts: Sequence[_Part], builds: Sequence[Build], defines: Mapping[str, str]) -> DeviceText:

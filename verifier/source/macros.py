@@ -122,6 +122,30 @@ HEADER_MACROS: Mapping[str, str] = {
     "CUDART_L2E": "1.4426950408889634e+0",
     "CUDART_SQRT_TWO": "1.4142135623730951e+0",
 }
+TORCH_MACROS: Mapping[str, str] = {
+    "C10_HOST_DEVICE": "__host__ __device__",
+    "C10_DEVICE": "__device__",
+    "C10_HOST": "__host__",
+    "C10_RESTRICT": "__restrict__",
+    "C10_LAUNCH_BOUNDS_1(threads)": "__launch_bounds__(((threads) <= 1024 ? (threads) : 256))",
+    "C10_LAUNCH_BOUNDS_2(threads, blocks)": "__launch_bounds__(((threads) <= 1024 ? (threads) : 256), (blocks))",
+    "CUDA_KERNEL_ASSERT(condition)": "assert(condition)",
+    "CUDA_KERNEL_LOOP_TYPE(i, n, type)": "int64_t _i_n_d_e_x = ((int64_t)blockIdx.x) * blockDim.x + threadIdx.x; "
+    "for (type i = _i_n_d_e_x; _i_n_d_e_x < (n); _i_n_d_e_x += blockDim.x * gridDim.x, i = _i_n_d_e_x)",
+    "CUDA_KERNEL_LOOP(i, n)": "CUDA_KERNEL_LOOP_TYPE(i, n, int)",
+}
+"""Macros of PyTorch's headers that device code uses. Those of its host side stay calls (``TORCH_CHECK``)."""
+UNSTABLE_MACROS: Mapping[str, str] = {
+    "__FILE__": '""',
+    "__BASE_FILE__": '""',
+    "__COUNTER__": "-1",
+    "__INCLUDE_LEVEL__": "-1",
+    "__DATE__": '""',
+    "__TIME__": '""',
+    "__TIMESTAMP__": '""',
+    "__LINE__": "-1",
+}
+"""Their values are the build's: other values must give the same device code. ``__LINE__`` only in Python files."""
 _COMPILER_MACROS = {"__CUDACC__": "1", "__NVCC__": "1", "__linux__": "1"}
 _NEVER_DEFINED = frozenset(
     (
@@ -177,6 +201,15 @@ def is_tool_macro(name: str) -> bool:
     return name in TOOL_MACROS or (reserved and name not in TOOLKIT_MACROS)
 
 
+def is_read_differently(name: str) -> bool:
+    """Whether the name, left in the device text, would mean something else to each reader."""
+    return name == "__PRETTY_FUNCTION__" or (
+        is_predefined(name)
+        and not name.startswith(("__is_", "__has_"))
+        and name not in ("NDEBUG", "_GNU_SOURCE")
+    )
+
+
 def is_predefined(name: str) -> bool:
     """Whether some compiler or build is known to define the name by itself, so that ``#define`` here proves nothing."""
     return name in TOOL_MACROS or bool(_PREDEFINED.match(name))
@@ -192,7 +225,7 @@ def arch_number(arch: str) -> int:
 
 def prelude(arch: str, *, device: bool, defines: Mapping[str, str]) -> str:
     """The lines of ``#define`` that stand before the text; ``device``: as in nvcc's device pass for ``arch``."""
-    macros = {**HEADER_MACROS, **_COMPILER_MACROS}
+    macros = {**HEADER_MACROS, **TORCH_MACROS, **_COMPILER_MACROS}
     if device:
         macros["__CUDA_ARCH__"] = str(arch_number(arch))
         if arch.endswith("a"):

@@ -42,6 +42,8 @@ _LIMITS = Limits(cpu_seconds=3, memory_mb=1024, wall_seconds=15.0, output_bytes=
 _COMMAND = ("g++", "-E", "-undef", "-nostdinc", "-x", "c++", "-std=gnu++17", "-w")
 _ERROR = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.MULTILINE)
 _CONDITION = frozenset(("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef"))
+_EXISTENCE = frozenset(("ifdef", "ifndef", "elifdef", "elifndef"))
+_DEFINED = re.compile(r"\bdefined\s*(\(\s*\w+\s*\)|\w+)")
 _OPERATORS = frozenset(
     ("defined", "true", "false", "and", "or", "not", "xor", "bitand", "bitor", "compl", "not_eq")
 )
@@ -328,27 +330,34 @@ def _with_markers(source: SourceText, text: str, tokens: Sequence[Token]) -> str
 
 
 def _undecided(texts: Sequence[SourceText], defines: Mapping[str, str]) -> tuple[Conditional, ...]:
-    """Macros that conditions name and that neither the texts, the command line nor every reader alike defines."""
-    conditions: list[tuple[str, Span]] = []
-    defined: set[str] = set(defines)
+    """Macros that conditions depend on and that neither the texts, the command line nor all readers alike define."""
+    asked: list[tuple[str, bool, Span]] = []
+    bodies: dict[str, set[str]] = {name: set() for name in defines}
     for source in texts:
         places = LineMap(source.text, source.path, [])
         for token in scan(source.text):
             if token.kind != "directive":
                 continue
             name, rest = directive_line(token.text)
-            if name == "define" and (macro := re.match(r"[^\W\d]\w*", rest)):
-                defined.add(macro.group())
+            if name == "define" and (macro := re.match(r"([^\W\d]\w*)(\([^)]*\))?", rest)):
+                parameters = set(re.findall(r"\w+", macro[2] or ""))
+                body = {t.text for t in scan(rest[macro.end() :]) if t.kind == "ident"}
+                bodies.setdefault(macro[1], set()).update(body - parameters)
             elif name in _CONDITION:
                 where = places.span(token.start)
                 span = Span(source.path, source.line(where.line), where.column)
-                conditions += [(t.text, span) for t in scan(rest) if t.kind == "ident"]
+                values = set() if name in _EXISTENCE else {t.text for t in scan(_DEFINED.sub("", rest))}
+                asked += [(t.text, t.text in values, span) for t in scan(rest) if t.kind == "ident"]
     unknown: dict[str, Conditional] = {}
-    for name, span in conditions:
-        tool = macros.is_tool_macro(name)
+    seen: set[tuple[str, bool]] = set()
+    for name, valued, span in asked:  # grows on the way
+        if (name, valued) in seen:
+            continue
+        seen.add((name, valued))
+        if valued:
+            asked += [(inner, True, span) for inner in sorted(bodies.get(name, ()))]
         if name in _OPERATORS or name in macros.SAFE_IN_CONDITIONS or name in defines:
             continue
-        if name in defined and not macros.is_predefined(name):
-            continue
-        unknown.setdefault(name, Conditional(name, span, tool))
+        if name not in bodies or macros.is_predefined(name):
+            unknown.setdefault(name, Conditional(name, span, macros.is_tool_macro(name)))
     return tuple(unknown.values())

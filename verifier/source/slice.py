@@ -39,8 +39,7 @@ def slice_device(unit: Unit) -> Cut:
     """Cut the device code out of a preprocessed text."""
     every = tuple(_flat(unit.items))
     kept = _reachable(every)
-    namespaces = {n for w in _wrappers(unit.items) for n in w.names} | _DEVICE_NAMESPACES
-    kept |= {d.first for d in every if d.kind == "using" and _last_name(unit, d) in namespaces}
+    kept |= _used_namespaces(unit, every, kept)
     lines: list[str] = []
     _emit(unit, unit.items, kept, lines)
     kernels = [d for d in every if _is_kernel(d) and d.defines]
@@ -53,7 +52,7 @@ def slice_device(unit: Unit) -> Cut:
     return Cut(
         "\n".join(lines) + "\n" if kernels else "",
         tuple(d.names[0] for d in kernels),
-        tuple(_problems(unit, every, kernels)),
+        tuple(_problems(unit, every, kernels, kept)),
         defined,
     )
 
@@ -96,31 +95,46 @@ def _for_device(declaration: Declaration) -> bool:
 def _reachable(every: Sequence[Declaration]) -> set[int]:
     """``first`` of each declaration that a kernel needs."""
     by_name: dict[str, list[Declaration]] = {}
-    operators: list[Declaration] = []
+    kernels = [d for d in every if _is_kernel(d) and d.defines]
+    queue = list(kernels)
     for declaration in filter(_for_device, every):
         for name, _ in declaration.names:
-            if name == "operator":
-                operators.append(declaration)
+            if name == "operator" and kernels:
+                queue.append(declaration)  # used without being named
             else:
                 by_name.setdefault(name, []).append(declaration)
     kept: set[int] = set()
-    types: set[str] = set()
-    queue = [d for d in every if _is_kernel(d) and d.defines]
     while queue:
         declaration = queue.pop()
         if declaration.first not in kept:
             kept.add(declaration.first)
-            if declaration.kind in ("type", "alias"):
-                types.update(name for name, _ in declaration.names)
             for name in declaration.uses:
                 queue += by_name.pop(name, ())
-        if not queue:
-            queue = [o for o in operators if o.first not in kept and o.uses & types]
     return kept
 
 
-def _last_name(unit: Unit, declaration: Declaration) -> str:
-    return unit.tokens[declaration.last - 1].text
+def _used_namespaces(unit: Unit, every: Sequence[Declaration], kept: set[int]) -> set[int]:
+    """``using namespace`` of namespaces that the device text has, with the aliases that they go through."""
+    present = {name for wrapper in _wrappers(unit.items) if _holds(wrapper, kept) for name in wrapper.names}
+    aliases = {name: d for d in every if d.kind == "alias" for name, _ in d.names}
+    found: set[int] = set()
+    for declaration in every:
+        if declaration.kind == "using":
+            name = unit.tokens[declaration.last - 1].text
+            alias = aliases.get(name)
+            if (
+                alias is not None
+                and "namespace" in alias.uses
+                and alias.uses & (_DEVICE_NAMESPACES | present)
+            ):
+                found |= {declaration.first, alias.first}
+            elif name in present or declaration.uses & _DEVICE_NAMESPACES:
+                found.add(declaration.first)
+    return found
+
+
+def _holds(wrapper: Wrapper, kept: set[int]) -> bool:
+    return any(d.first in kept for d in _flat(wrapper.items))
 
 
 def _emit(unit: Unit, items: Sequence[Declaration | Wrapper], kept: set[int], lines: list[str]) -> bool:
@@ -137,6 +151,8 @@ def _emit(unit: Unit, items: Sequence[Declaration | Wrapper], kept: set[int], li
                 ]
                 some = True
         elif item.first in kept:
+            if item.kind == "using" and (outer := next(iter(item.uses & _DEVICE_NAMESPACES), "")):
+                lines.append(f"namespace {outer} {{}}")  # a reader's prelude may not have it
             lines += _placed(unit, item.first, item.last)
             some = some or item.kind != "using"
     return some
@@ -152,17 +168,27 @@ def _placed(unit: Unit, first: int, last: int) -> tuple[str, str]:
     ]
 
 
-def _problems(unit: Unit, every: Sequence[Declaration], kernels: Sequence[Declaration]) -> Iterator[str]:
+def _problems(
+    unit: Unit, every: Sequence[Declaration], kernels: Sequence[Declaration], kept: set[int]
+) -> Iterator[str]:
     seen: dict[str, Span] = {}
     for kernel in kernels:
         name, span = kernel.names[0]
         if name in seen:
             yield f"{span}: a second kernel is named {name} (the first is at {seen[name]})"
         seen.setdefault(name, span)
+    called = _called(unit, every, kept)
+    devices = {name for d in every if d.first in kept and d.kind == "function" for name, _ in d.names}
     for declaration in every:
+        if declaration.kind == "function" and declaration.first not in kept and not declaration.device:
+            for name, span in declaration.names:
+                if name in called & devices:
+                    yield f"{span}: host function {name} overloads a device function that kernels call; rename one"
         inner = declaration.uses & {"__device__", "__global__"} - declaration.specifiers
         if declaration.kind in ("function", "variable") and not declaration.device and inner:
             yield f"{declaration.span}: device code inside a host function (an extended lambda) is not supported"
+        elif "__location__" in declaration.uses:
+            yield f"{declaration.span}: __location__ is not read; write __global__, __device__ and the like"
         elif "__global__" in declaration.uses and declaration.kind not in ("function", "template"):
             yield f"{declaration.span}: this declaration of a __global__ function is not understood"
         elif (
@@ -171,3 +197,15 @@ def _problems(unit: Unit, every: Sequence[Declaration], kernels: Sequence[Declar
             and not declaration.names
         ):
             yield f"{declaration.span}: this __global__ function has no name that can be read"
+
+
+def _called(unit: Unit, every: Sequence[Declaration], kept: set[int]) -> set[str]:
+    """Names that kept declarations call."""
+    called: set[str] = set()
+    for declaration in every:
+        if declaration.first in kept:
+            tokens = unit.tokens[declaration.first : declaration.last + 1]
+            for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+                if token.kind == "ident" and after.text in ("(", "<") and before.text not in (".", "->"):
+                    called.add(token.text)
+    return called
