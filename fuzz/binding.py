@@ -1,8 +1,8 @@
-"""How a kernel's parameters are the reference's arguments: kernel, contract, reference -> Binding, or Unbound with why.
+"""How a kernel's parameters are the reference's arguments: kernel, contract, reference -> Readings, or Unbound.
 
 Inputs are the pointers that the kernel does not write, in order (by name where the names say so), then those that it
-reads and writes; outputs are the pointers it writes. Shapes are the contract's, or the factors of an extent that is a
-product. A binding is used only if it is the only one that fits every size in ``pool``.
+reads and writes; outputs are the pointers it writes. Shapes are those of ``fuzz.shapes``. A binding fits every size in
+``pool``; there is more than one only where the contract leaves the order of dims open.
 
 Invariant: every pointer has a role, every floating-point scalar is an option, and every output's shape is what the
 reference gives; anything else is :class:`Unbound`, never a guess.
@@ -10,24 +10,26 @@ reference gives; anything else is :class:`Unbound`, never a guess.
 Example::
 
     bind(kernel, contract, parse("torch.softmax", ...), [{"rows": 2, "cols": 33}, ...])
-    # Binding(inputs=(("input", "x"),), outputs=("y",), options={"dim": -1}, …)
+    # Readings((Binding(inputs=(("input", "x"),), outputs=("y",), options={"dim": -1}, …),))
 """
 
 from __future__ import annotations
 
-import ast
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from fuzz import dtypes
+from fuzz import dtypes, shapes
+from fuzz.pointers import loaded, written
 from fuzz.reference import Reference
+from fuzz.shapes import Texts
 from specs import clauses
-from specs.contract import Buffer, Contract
+from specs.contract import Contract
 from specs.reference_ops import DoesNotFit, Op, Operand, Option, Options, Shape, Value, numel
 from verifier.ir import nodes as ir
 
 Symbols = Mapping[str, int]
+MOST_READINGS = 8
 
 
 class Unbound(ValueError):
@@ -40,6 +42,7 @@ class Binding:
 
     ``given``: option -> integer scalar parameter, the launch says its value. ``chosen``: option -> index into its
     candidates. ``fixed``: option -> value (the user's, or the default). ``stated``: float scalar -> its one value.
+    ``shapes``: clause texts of each input's shape, and of an output's where it is known.
     """
 
     reference: Reference
@@ -50,8 +53,23 @@ class Binding:
     given: dict[str, str] = field(default_factory=dict)
     chosen: dict[str, int] = field(default_factory=dict)
     stated: dict[str, float] = field(default_factory=dict)
+    shapes: dict[str, Texts] = field(default_factory=dict)
 
-    def options(self, shapes: Sequence[Shape], scalars: Mapping[str, int | float | None]) -> dict[str, Value]:
+    def shape(self, param: str, symbols: Symbols) -> Shape | None:
+        """Of one buffer at one launch; None for an output whose shape is not known beyond its size."""
+        texts = self.shapes.get(param)
+        return (
+            None
+            if texts is None
+            else shapes.sizes_of(texts, {**self.reference.wire.get("values", {}), **symbols})
+        )
+
+    def input_shapes(self, symbols: Symbols) -> list[Shape]:
+        """Of the reference's inputs at one launch."""
+        found = [self.shape(param, symbols) for _, param in self.inputs]
+        return [s for s in found if s is not None]
+
+    def options(self, inputs: Sequence[Shape], scalars: Mapping[str, int | float | None]) -> dict[str, Value]:
         """Every option of the op for one launch."""
         op = self.reference.op
         assert op is not None
@@ -60,7 +78,7 @@ class Binding:
         for name, index in self.chosen.items():
             option = op.option(name)
             assert option is not None and option.candidates is not None
-            candidates = option.candidates(shapes)
+            candidates = option.candidates(inputs)
             values[name] = candidates[index] if index < len(candidates) else option.default
         return values
 
@@ -74,8 +92,19 @@ class Binding:
         return f"{', '.join(self.outputs)} = {self.reference.op.name}({', '.join(words)})"
 
 
-def bind(kernel: ir.Kernel, contract: Contract, reference: Reference, pool: Sequence[Symbols]) -> Binding:
-    """The one binding that fits, or Unbound."""
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """All bindings that fit: more than one only where the contract leaves the order of dims open.
+
+    ``complete``: there is no other reading, so a kernel that is wrong in each of them is wrong.
+    """
+
+    bindings: tuple[Binding, ...]
+    complete: bool = True
+
+
+def bind(kernel: ir.Kernel, contract: Contract, reference: Reference, pool: Sequence[Symbols]) -> Readings:
+    """The readings that fit, or Unbound."""
     if not pool:
         raise Unbound("no launch sizes satisfy the contract")
     pointers = [p for p in kernel.params if isinstance(p.type, ir.Pointer)]
@@ -111,7 +140,7 @@ def filled(contract: Contract, param: str) -> bool:
 def _brought(contract: Contract, param: str) -> bool:
     """Whether the caller gives the buffer with contents."""
     buffer = contract.buffer(param)
-    return buffer is not None and buffer.initialized and not buffer.fresh and buffer.content is None
+    return buffer is not None and buffer.initialized and buffer.content is None
 
 
 def _free(
@@ -121,7 +150,7 @@ def _free(
     outputs: list[str],
     reads: list[str],
     both: list[str],
-) -> Binding:
+) -> Readings:
     """An expression (inputs by name) or a function (inputs in order)."""
     scalars = [p.name for p in kernel.params if isinstance(p.type, ir.Float)]
     if reference.names:
@@ -134,11 +163,22 @@ def _free(
         raise Unbound(f"{strange[0]} is not an input of the kernel")
     if loose:
         raise Unbound(f"the reference does not say what the scalar {loose[0]} means")
-    for name in [*inputs, *outputs]:
-        if shape_texts(contract, name) is None:
+    each = [shapes.readings(contract, name) for name in inputs]
+    for name, found in zip(inputs, each, strict=True):
+        if not found:
             raise Unbound(f"the shape of {name} is not known; state it in the contract")
-    drawn = {n: n for n in reference.names if n in scalars}
-    return Binding(reference, tuple((Operand(n), n) for n in inputs), tuple(outputs), drawn=drawn)
+    own = {o: shapes.readings(contract, o)[0] for o in outputs if shapes.known(contract, o)}
+    combinations = list(itertools.islice(itertools.product(*each), MOST_READINGS + 1))
+    first = Binding(
+        reference,
+        tuple((Operand(n), n) for n in inputs),
+        tuple(outputs),
+        drawn={n: n for n in reference.names if n in scalars},
+    )
+    bindings = (
+        replace(first, shapes=dict(zip(inputs, c, strict=True)) | own) for c in combinations[:MOST_READINGS]
+    )
+    return Readings(tuple(bindings), len(combinations) <= MOST_READINGS)
 
 
 def _op(
@@ -151,46 +191,60 @@ def _op(
     reads: list[str],
     both: list[str],
     defined: list[str],
-) -> Binding:
+) -> Readings:
     if len(outputs) != 1:
         raise Unbound(f"the kernel writes {', '.join(outputs)}, but {op.name} has one output")
     drawn, given = _scalars(kernel, contract, op, reference.options)
+    said = {*reference.options, *drawn, *given}
+    open_ = [o for o in op.options if o.name not in said and o.candidates is not None]
+    settled = {o.name: o.default for o in op.options if o.name not in said and o.candidates is None}
+    base = Binding(reference, (), tuple(outputs), {**reference.options, **settled}, drawn, given)
     reasons: list[str] = []
     fits: list[Binding] = []
+    complete = True
     for inputs in _orders(op, reads, both, defined):
-        settled = {**reference.options}
-        names = [
-            o for o in op.options if o.name not in settled and o.name not in drawn and o.name not in given
-        ]
-        open_ = [o for o in names if o.candidates is not None]
-        settled.update({o.name: o.default for o in names if o.candidates is None})
-        for chosen in _choices(open_, contract, op, inputs, pool[-1]):
-            binding = Binding(reference, inputs, tuple(outputs), settled, drawn, given, chosen)
-            try:
-                for symbols in pool:
-                    check(binding, contract, op, symbols)
-                _no_stray(binding, both)
-            except (DoesNotFit, Unbound) as error:
-                reasons.append(str(error))
-                continue
-            fits.append(binding)
-    if not fits and both and not reasons:
-        reasons.append(f"the kernel also reads {both[0]}; state its contents in the contract")
+        all_shapes, all_there = _shape_readings(contract, op, inputs, outputs[0])
+        complete = complete and all_there
+        for texts in all_shapes:
+            reading = replace(base, inputs=inputs, shapes=texts)
+            found = list(_fitting(reading, contract, op, pool, open_, both, reasons))
+            if len(found) > 1:
+                raise Unbound(_ambiguous(op, found))
+            fits += found
+        if fits:
+            break
     if not fits:
-        raise Unbound(
-            reasons[0] if reasons else f"{op.name} needs {_wanted(op)}, the kernel reads {_list(reads, both)}"
-        )
-    if len(fits) > 1:
-        first, second = fits[0].chosen, fits[1].chosen
-        unlike = next((name for name in first if first[name] != second.get(name)), None)
-        if unlike is None:
-            raise Unbound(
-                f"more than one way to pass {_list(reads, both)} to {op.name}; write it as an expression"
-            )
-        raise Unbound(
-            f"several values of {unlike} fit; say which, for example --reference '{op.name}(x, {unlike}=…)'"
-        )
-    return fits[0]
+        counted = f"{op.name} needs {_wanted(op)}, the kernel reads {_list(reads, both)}"
+        raise Unbound(reasons[0] if reasons else counted)
+    return Readings(tuple(fits[:MOST_READINGS]), complete and len(fits) <= MOST_READINGS)
+
+
+def _fitting(
+    reading: Binding,
+    contract: Contract,
+    op: Op,
+    pool: Sequence[Symbols],
+    options: Sequence[Option],
+    both: list[str],
+    reasons: list[str],
+) -> Iterator[Binding]:
+    """The reading with each choice of the open options that fits every size."""
+    for chosen in _choices(options, reading.input_shapes(pool[-1])):
+        binding = replace(reading, chosen=chosen)
+        try:
+            for symbols in pool:
+                check(binding, contract, op, symbols)
+            _no_stray(binding, both)
+        except (DoesNotFit, Unbound) as error:
+            reasons.append(str(error))
+            continue
+        yield binding
+
+
+def _ambiguous(op: Op, found: Sequence[Binding]) -> str:
+    first, second = found[0].chosen, found[1].chosen
+    unlike = next(name for name in first if first[name] != second[name])
+    return f"several values of {unlike} fit; say which, for example --reference '{op.name}(x, {unlike}=…)'"
 
 
 def _wanted(op: Op) -> str:
@@ -271,40 +325,56 @@ def _scalars(
     return drawn, given
 
 
-def _choices(
-    options: Sequence[Option],
-    contract: Contract,
-    op: Op,
-    inputs: tuple[tuple[Operand, str], ...],
-    symbols: Symbols,
-) -> Iterator[dict[str, int]]:
-    shapes = [shape_of(contract, param, symbols, op.flat) for _, param in inputs]
-    if any(s is None for s in shapes):
-        shapes = [(1,) if s is None else s for s in shapes]
-    counts = [range(len(o.candidates([s for s in shapes if s is not None]))) for o in options if o.candidates]
+def _choices(options: Sequence[Option], shapes: Sequence[Shape]) -> Iterator[dict[str, int]]:
+    counts = [range(len(o.candidates(shapes))) for o in options if o.candidates]
     for combination in itertools.product(*counts):
         yield {o.name: i for o, i in zip(options, combination, strict=True)}
 
 
+def _shape_readings(
+    contract: Contract, op: Op, inputs: tuple[tuple[Operand, str], ...], output: str
+) -> tuple[list[dict[str, Texts]], bool]:
+    """Shapes of the inputs (and of the output where it is known); whether these are all there may be."""
+    extents = {b.param: (b.extent,) for b in contract.buffers}
+    if op.flat:
+        return [{param: extents[param] for param in (*(p for _, p in inputs), output)}], True
+    whole = op.whole and extents[output][0].strip() == "1"
+    each: list[tuple[Texts, ...]] = []
+    for _, param in inputs:
+        found = shapes.readings(contract, param) or ((extents[param],) if whole else ())
+        if not found:
+            raise Unbound(f"the shape of {param} is not known; state it in the contract")
+        each.append(found)
+    own = {output: shapes.readings(contract, output)[0]} if shapes.known(contract, output) else {}
+    names = [param for _, param in inputs]
+    combinations = list(itertools.islice(itertools.product(*each), 513))
+    return [dict(zip(names, c, strict=True)) | own for c in combinations[:512]], len(combinations) <= 512
+
+
 def check(binding: Binding, contract: Contract, op: Op, symbols: Symbols) -> None:
     """Raises DoesNotFit or Unbound unless the shapes of this launch are the op's."""
-    shapes = input_shapes(binding, contract, symbols)
+    inputs = binding.input_shapes(symbols)
     launch = clauses.instantiate(contract, symbols)
     for param in binding.given.values():
         if launch.scalars.get(param) is None:
             raise Unbound(f"the value of {param} is not known; state it in the contract")
     scalars = {**launch.scalars, **dict.fromkeys(binding.drawn.values(), 1.0)}
-    wanted = op.shape(shapes, binding.options(shapes, scalars))
+    wanted = op.shape(inputs, binding.options(inputs, scalars))
     output = binding.outputs[0]
-    have = shape_of(contract, output, symbols, op.flat)
+    have = binding.shape(output, symbols)
     buffer = next(b for b in launch.buffers if b.param == output)
     if numel(wanted[0]) != buffer.numel or (
-        have is not None and not op.flat and _core(wanted[0]) != _core(have)
+        have is not None and not op.flat and core(wanted[0]) != core(have)
     ):
-        given = ", ".join(map(str, shapes))
+        given = ", ".join(map(str, inputs))
         raise DoesNotFit(
             f"{output} has shape {have or (buffer.numel,)}, but {op.name} of {given} has {wanted[0]}"
         )
+
+
+def core(shape: Shape) -> Shape:
+    """Without dims of one element."""
+    return tuple(n for n in shape if n != 1)
 
 
 def _no_stray(binding: Binding, both: list[str]) -> None:
@@ -314,145 +384,3 @@ def _no_stray(binding: Binding, both: list[str]) -> None:
             raise Unbound(
                 f"the kernel also reads {param}, the reference does not; state its contents in the contract"
             )
-
-
-def _core(shape: Shape) -> Shape:
-    return tuple(n for n in shape if n != 1)
-
-
-def input_shapes(binding: Binding, contract: Contract, symbols: Symbols) -> list[Shape]:
-    """Shapes of the reference's inputs at one launch."""
-    op = binding.reference.op
-    flat = op is not None and op.flat
-    shapes = []
-    for _, param in binding.inputs:
-        shape = shape_of(contract, param, symbols, flat)
-        if shape is None and op is not None and op.whole and _single(contract, binding.outputs[0]):
-            shape = shape_of(contract, param, symbols, True)
-        if shape is None:
-            raise Unbound(f"the shape of {param} is not known; state it in the contract")
-        shapes.append(shape)
-    return shapes
-
-
-def _single(contract: Contract, param: str) -> bool:
-    buffer = contract.buffer(param)
-    return buffer is not None and buffer.extent.strip() == "1"
-
-
-def shape_of(contract: Contract, param: str, symbols: Symbols, flat: bool) -> Shape | None:
-    """The shape at one launch; flat: just the number of elements."""
-    buffer = contract.buffer(param)
-    assert buffer is not None
-    if flat:
-        return (clauses.evaluate(buffer.extent, symbols),)
-    texts = shape_texts(contract, param)
-    return None if texts is None else tuple(clauses.evaluate(t, symbols) for t in texts)
-
-
-def shape_texts(contract: Contract, param: str) -> tuple[str, ...] | None:
-    """The contract's shape, or the factors of the extent; None for a bare extent of an unknown rank."""
-    buffer = contract.buffer(param)
-    assert buffer is not None
-    if buffer.shape:
-        return buffer.shape
-    factors = _factors(clauses.parse(buffer.extent))
-    if len(factors) > 1:
-        return tuple(ast.unparse(f) for f in factors)
-    if isinstance(factors[0], ast.Constant):
-        return (buffer.extent,)
-    equal = _equal_product(contract, buffer)
-    return equal if equal is not None else ((buffer.extent,) if contract.origin == "stated" else None)
-
-
-def _factors(node: ast.expr) -> list[ast.expr]:
-    match node:
-        case ast.BinOp(left=a, op=ast.Mult(), right=b):
-            return [*_factors(a), *_factors(b)]
-        case ast.Call(func=ast.Name(id=name), args=[inner]) if name in clauses.INT_TYPES:
-            return _factors(inner)
-    return [node]
-
-
-def _equal_product(contract: Contract, buffer: Buffer) -> tuple[str, ...] | None:
-    """``n == rows * cols`` among the preconditions makes (rows, cols) of an extent n."""
-    for clause in contract.requires:
-        match clauses.parse(clause.text):
-            case ast.Compare(left=a, ops=[ast.Eq()], comparators=[b]):
-                for side, other in ((a, b), (b, a)):
-                    if ast.unparse(side) == buffer.extent.strip() and len(_factors(other)) > 1:
-                        return tuple(ast.unparse(f) for f in _factors(other))
-    return None
-
-
-def written(kernel: ir.Kernel) -> set[str]:
-    """Pointer parameters that a store or an atomic may write, through any copies of the pointer."""
-    places = [s.place for s in _statements(kernel.body) if isinstance(s, (ir.Store, ir.Atomic))]
-    return _through_copies(kernel, {root for place in places for root in _place_roots(place)})
-
-
-def loaded(kernel: ir.Kernel) -> set[str]:
-    """Pointer parameters that a load or an atomic may read."""
-    places = [s.place for s in _statements(kernel.body) if isinstance(s, (ir.Load, ir.Atomic))]
-    return _through_copies(kernel, {root for place in places for root in _place_roots(place)})
-
-
-def _through_copies(kernel: ir.Kernel, targets: set[str]) -> set[str]:
-    sources: dict[str, set[str]] = {}
-    for statement in _statements(kernel.body):
-        match statement:
-            case ir.Assign(var=var, value=value) if isinstance(kernel.locals.get(var), ir.Pointer):
-                sources.setdefault(var, set()).update(_roots(value))
-            case ir.Unsupported():
-                targets = targets | {
-                    p.name for p in kernel.params if isinstance(p.type, ir.Pointer) and not p.type.const
-                }
-            case _:
-                pass
-    reached, todo = set(targets), list(targets)
-    while todo:
-        for source in sources.get(todo.pop(), ()):
-            if source not in reached:
-                reached.add(source)
-                todo.append(source)
-    return {p.name for p in kernel.params if p.name in reached}
-
-
-def _statements(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
-    for statement in body:
-        yield statement
-        match statement:
-            case ir.If(then=then, other=other):
-                yield from _statements(then)
-                yield from _statements(other)
-            case ir.Loop(head=head, body=inner, step=step):
-                for part in (head, inner, step):
-                    yield from _statements(part)
-            case ir.Scope(body=inner):
-                yield from _statements(inner)
-            case _:
-                pass
-
-
-def _place_roots(place: ir.Place) -> set[str]:
-    match place:
-        case ir.Deref(pointer=pointer):
-            return _roots(pointer)
-        case ir.Elem(array=inner) | ir.Member(struct=inner):
-            return _place_roots(inner)
-        case ir.Object():
-            return set()
-
-
-def _roots(pointer: ir.Expr) -> set[str]:
-    match pointer:
-        case ir.Read(name=name):
-            return {name}
-        case ir.PtrAdd(pointer=inner) | ir.Convert(operand=inner):
-            return _roots(inner)
-        case ir.Select(then=a, other=b):
-            return _roots(a) | _roots(b)
-        case ir.AddressOf(place=place):
-            return _place_roots(place)
-        case _:
-            return set()

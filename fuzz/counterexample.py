@@ -101,6 +101,7 @@ def _binding_out(binding: Binding) -> dict[str, Any]:
         "given": binding.given,
         "chosen": binding.chosen,
         "stated": binding.stated,
+        "shapes": {param: list(texts) for param, texts in binding.shapes.items()},
     }
 
 
@@ -118,6 +119,7 @@ def _binding_in(data: dict[str, Any]) -> Binding:
         data["given"],
         data["chosen"],
         data["stated"],
+        {param: tuple(texts) for param, texts in data["shapes"].items()},
     )
 
 

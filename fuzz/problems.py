@@ -18,7 +18,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from fuzz.binding import Binding, Symbols, Unbound, filled, loaded, shape_texts, written
+from fuzz import shapes
+from fuzz.binding import Binding, Readings, Symbols, Unbound, filled
+from fuzz.pointers import loaded, written
 from fuzz.reference import Reference
 from specs import clauses
 from specs.contract import Contract
@@ -57,7 +59,7 @@ def bind(
     submission: Submission,
     pool: Sequence[Symbols],
     describe: Describe,
-) -> Binding:
+) -> Readings:
     """The one binding that fits, or Unbound."""
     if not problem.has_model:
         raise Unbound(f"{problem.path} has no class Model")
@@ -102,7 +104,21 @@ def bind(
         for where, param in zip(chosen[0], reads, strict=True)
     )
     reference = Reference(f"Model of {problem.path}", wire=wire)
-    return Binding(reference, operands, (outputs[0],), stated=_floats(kernel, problem))
+    texts = {
+        param: _texts(contract, problem, where, param) for where, param in zip(chosen[0], reads, strict=True)
+    }
+    return Readings(
+        (Binding(reference, operands, (outputs[0],), stated=_floats(kernel, problem), shapes=texts),)
+    )
+
+
+def _texts(contract: Contract, problem: Problem, source: str, param: str) -> shapes.Texts:
+    """An argument has the problem's shape; a parameter is given flat (the model knows its own)."""
+    kind, _, name = source.partition(" ")
+    own = problem.inputs[int(name)].shape if kind == "argument" else None
+    buffer = contract.buffer(param)
+    assert buffer is not None
+    return own if own is not None else (buffer.extent,)
 
 
 def _constant(argument: Argument) -> dict[str, Any]:
@@ -164,10 +180,9 @@ def _same(contract: Contract, param: str, shape: Shape | None, sizes: Symbols) -
     buffer = contract.buffer(param)
     if shape is None or buffer is None or math.prod(shape) != clauses.evaluate(buffer.extent, sizes):
         return False
-    texts = shape_texts(contract, param) if buffer.shape else None
-    if texts is None:
+    if not buffer.shape:
         return True
-    have = tuple(clauses.evaluate(t, sizes) for t in texts)
+    have = shapes.sizes_of(buffer.shape, sizes)
     return len(have) == 1 or [n for n in have if n != 1] == [n for n in shape if n != 1]
 
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 
 from fuzz import dtypes, values
-from fuzz.binding import Binding, filled, input_shapes, shape_of
+from fuzz.binding import Binding, core, filled
 from fuzz.compare import Mismatch, compare
 from fuzz.executor import Executor, Order, Ran
 from fuzz.oracle import Oracle, OracleError, Question, Tensor
@@ -388,7 +388,7 @@ def _numbers(
 ) -> tuple[Fault | None, int]:
     binding, sizes = job.binding, dict(case.sizes)
     buffers = {b.param: b for b in launch.buffers}
-    shapes = input_shapes(binding, job.contract, sizes)
+    shapes = binding.input_shapes(sizes)
     tensors = [
         Tensor(buffers[p].dtype, shape, data[p]) for (_, p), shape in zip(binding.inputs, shapes, strict=True)
     ]
@@ -427,9 +427,9 @@ def _numbers(
     checked = 0
     for param, expected in zip(binding.outputs, answers, strict=True):
         buffer = buffers[param]
-        have = shape_of(job.contract, param, sizes, flat=op is not None and op.flat)
-        core = [tuple(n for n in s if n != 1) for s in (have or (), expected.shape)]
-        if expected.value.size != buffer.numel or (op is None and have is not None and core[0] != core[1]):
+        have = binding.shape(param, sizes)
+        unlike = op is None and have is not None and core(have) != core(expected.shape)
+        if expected.value.size != buffer.numel or unlike:
             raise Refused(
                 f"{param} has shape {have or (buffer.numel,)}, the reference gives {expected.shape}"
             )

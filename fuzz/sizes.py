@@ -22,9 +22,9 @@ THREADS = 1 << 15
 
 def pool(contract: Contract, *, seed: int, count: int = 64) -> tuple[dict[str, int], ...]:
     """Up to ``count`` assignments."""
-    from sanitizers import sampling
+    from sanitizers.sampling import small_launches
 
-    drawn = sampling.small_launches(contract, count=count, seed=seed, max_threads=THREADS)
+    drawn = small_launches(contract, count=count, seed=seed, max_threads=THREADS)
     return ordered(contract, drawn)
 
 

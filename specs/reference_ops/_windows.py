@@ -36,12 +36,12 @@ def _paddings(inputs: Sequence[Shape]) -> Sequence[Value]:
 
 
 def convolution(n: int, words: tuple[str, ...]) -> Op:
-    """convNd; with n = 1 also a plain signal (n) with a filter (k)."""
+    """convNd; also one filter of n dims (no channels) on the last n dims of anything."""
     name = f"conv{n}d"
 
     def shape(inputs: Sequence[Shape], options: Options) -> Sequence[Shape]:
         x, w = inputs[:2]
-        plain = len(w) == n and len(x) == n
+        plain = len(w) == n and len(x) >= n
         if not plain and (len(w) != n + 2 or len(x) not in (n + 1, n + 2)):
             raise DoesNotFit(f"{name} of {x} with weights {w}")
         stride, dilation = each(options["stride"], n), each(options["dilation"], n)
@@ -56,7 +56,7 @@ def convolution(n: int, words: tuple[str, ...]) -> Op:
                 room = size + 2 * each(options["padding"], n)[i] - reach
                 out.append((room - 1) // stride[i] + 1 if room > 0 else 0)
         if plain:
-            return [tuple(out)]
+            return [(*x[: len(x) - n], *out)]
         groups = options["groups"]
         assert isinstance(groups, int)
         if x[-n - 1] != w[1] * groups or w[0] % groups or any(b != (w[0],) for b in inputs[2:]):
@@ -67,9 +67,10 @@ def convolution(n: int, words: tuple[str, ...]) -> Op:
         import torch.nn.functional as functional
 
         plain = weight.dim() == n
-        x, w = (input[None, None], weight[None, None]) if plain else (input, weight)
+        lead, last = input.shape[: input.dim() - n], input.shape[input.dim() - n :]
+        x, w = (input.reshape(-1, 1, *last), weight[None, None]) if plain else (input, weight)
         y: Tensor = getattr(functional, name)(x, w, bias, **options)
-        return y[0, 0] if plain else y
+        return y.reshape(*lead, *y.shape[2:]) if plain else y
 
     def bounds(input: Interval, weight: Interval, bias: Interval | None = None, **options: Any) -> Interval:
         k = weight.lo[0].numel() if weight.lo.dim() > n else weight.lo.numel()

@@ -1,6 +1,6 @@
 """conv1d: cross-correlation of (batch×)channels×length with out×in/groups×k weights.
 
-A plain signal (n) with a filter (k) works too.
+One filter without channels works too, on the last dim of anything.
 padding is what the kernel's parameter says, or decided by the output's shape: 0 (valid) or "same".
 Tolerance: (k + 3)·u·Σ|x·w| for sums of k products (channels × window) in any order; one rounding for the bias.
 """

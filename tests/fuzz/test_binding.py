@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from fuzz.binding import Binding, Unbound, bind, shape_texts, written
+from fuzz.binding import Binding, Unbound, bind
+from fuzz.pointers import written
 from fuzz.reference import parse
+from fuzz.shapes import readings
 from specs.contract import Clause, Contract
 from verifier.ir import nodes as ir
 
@@ -27,7 +29,8 @@ def bound(make_kernel: Any, make_contract: Any) -> Any:
     ) -> Binding:
         kernel = make_kernel("k", pointers, scalars)
         contract = make_contract(kernel, shapes, ["m", "n", "k"], values)
-        return bind(kernel, contract, parse(reference, [p.name for p in kernel.params]), MATRIX)
+        (only,) = bind(kernel, contract, parse(reference, [p.name for p in kernel.params]), MATRIX).bindings
+        return only
 
     return make
 
@@ -141,11 +144,15 @@ def with_extent(
 def test_shape_of_a_bare_extent(make_kernel: Any, make_contract: Any) -> None:
     kernel = make_kernel("k", {"x": "in f32"})
     contract = make_contract(kernel, {"x": ["n"]}, ["n"])
-    assert shape_texts(with_extent(contract, "rows * cols"), "x") == ("rows", "cols")
-    assert shape_texts(with_extent(contract, "i64(b * t) * c"), "x") == ("b", "t", "c")
-    assert shape_texts(with_extent(contract, "n"), "x") is None
-    assert shape_texts(with_extent(contract, "n", ("n == rows * cols",)), "x") == ("rows", "cols")
-    assert shape_texts(with_extent(contract, "n", origin="stated"), "x") == ("n",)
+    both = (("rows", "cols"), ("cols", "rows"))
+    assert readings(with_extent(contract, "rows * cols"), "x") == both
+    assert readings(with_extent(contract, "u64(i64(rows * cols) * 4) // 4"), "x") == both
+    assert readings(with_extent(contract, "i64(b * t) * c"), "x")[0] == ("b", "t", "c")
+    assert len(readings(with_extent(contract, "i64(b * t) * c"), "x")) == 6
+    assert readings(with_extent(contract, "n"), "x") == ()
+    assert readings(with_extent(contract, "n", ("n == rows * cols",)), "x") == both
+    assert readings(with_extent(contract, "n", origin="stated"), "x") == (("n",),)
+    assert readings(with_extent(contract, "4"), "x") == (("4",),)
 
 
 def test_unknown_shape_is_refused_where_it_matters(make_kernel: Any, make_contract: Any) -> None:
@@ -157,10 +164,28 @@ def test_unknown_shape_is_refused_where_it_matters(make_kernel: Any, make_contra
     pool = [{"n": 3}, {"n": 7}]
     with pytest.raises(Unbound, match="shape of x is not known"):
         bind(kernel, lifted, parse("torch.softmax", ["x", "y"]), pool)
-    assert bind(kernel, lifted, parse("torch.relu", ["x", "y"]), pool).outputs == ("y",)
+    assert bind(kernel, lifted, parse("torch.relu", ["x", "y"]), pool).bindings[0].outputs == ("y",)
     one = replace(lifted.buffers[1], extent="1")
     total = replace(lifted, buffers=(lifted.buffers[0], one))
-    assert bind(kernel, total, parse("torch.sum", ["x", "y"]), pool).outputs == ("y",)
+    assert bind(kernel, total, parse("torch.sum", ["x", "y"]), pool).bindings[0].outputs == ("y",)
+
+
+def test_order_of_dims_that_the_contract_leaves_open_gives_readings(
+    make_kernel: Any, make_contract: Any
+) -> None:
+    kernel = make_kernel("k", {"x": "in f32", "y": "out f32"})
+    contract = make_contract(kernel, {"x": ["n"], "y": ["n"]}, ["rows", "cols"])
+    flat = tuple(replace(b, shape=(), extent="rows * cols") for b in contract.buffers)
+    lifted = replace(contract, origin="lifted", buffers=flat)
+    pool = [{"rows": 3, "cols": 2}, {"rows": 2, "cols": 7}]
+    found = bind(kernel, lifted, parse("torch.transpose", ["x", "y"]), pool)
+    assert [b.shapes["x"] for b in found.bindings] == [("rows", "cols"), ("cols", "rows")] and found.complete
+    total = replace(lifted, buffers=(flat[0], replace(flat[1], extent="rows")))
+    sums = bind(kernel, total, parse("torch.sum", ["x", "y"]), pool).bindings
+    assert [(b.shapes["x"], b.options(b.input_shapes(pool[0]), {})["dim"]) for b in sums] == [
+        (("rows", "cols"), 1),
+        (("cols", "rows"), 0),
+    ]
 
 
 def test_written_follows_copies_of_the_pointer(make_kernel: Any) -> None:

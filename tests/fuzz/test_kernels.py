@@ -316,7 +316,9 @@ def fuzz(name: str, text: str, oracle: Oracle, folder: Path, cache: Path, count:
     kernel = next(k for k in frontend.parse_device(device, (), sandbox=sandbox).kernels if k.name == name)
     example = EXAMPLES[name]
     contract = contract_of(name, example, kernel)
-    bound = bind(kernel, contract, parse(example.reference, [p.name for p in kernel.params]), example.pool)
+    bound = bind(
+        kernel, contract, parse(example.reference, [p.name for p in kernel.params]), example.pool
+    ).bindings[0]
     with SimulatorExecutor(device, kernel, sandbox, cache=cache) as executor:
         return explore(Job(kernel, contract, bound, example.pool), executor, oracle, Budget(count))
 

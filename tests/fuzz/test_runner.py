@@ -27,7 +27,7 @@ def pointwise_job(make_kernel: Any, make_contract: Any) -> Callable[..., Job]:
     ) -> Job:
         kernel = make_kernel("k", pointers, {**(scalars or {}), "n": "i32"})
         contract = make_contract(kernel, {p: ["n"] for p in pointers}, ["n"], {"n": "i32(n)"})
-        bound = bind(kernel, contract, parse(reference, [p.name for p in kernel.params]), SIZES)
+        bound = bind(kernel, contract, parse(reference, [p.name for p in kernel.params]), SIZES).bindings[0]
         return Job(kernel, contract, bound, SIZES)
 
     return make
@@ -165,7 +165,10 @@ def test_expression_of_several_ops(
     pool = ({"m": 1, "k": 1, "n": 1}, {"m": 3, "k": 5, "n": 2}, {"m": 2, "k": 33, "n": 7})
     text = "torch.relu(x @ w + b) * scale"
     job = Job(
-        kernel, contract, bind(kernel, contract, parse(text, [p.name for p in kernel.params]), pool), pool
+        kernel,
+        contract,
+        bind(kernel, contract, parse(text, [p.name for p in kernel.params]), pool).bindings[0],
+        pool,
     )
     right = numpy_executor(lambda x, w, b, scale: {"y": np.maximum(x @ w + b, F(0)) * F(scale)})
     assert explore(job, right, oracle, Budget(40)).fault is None
@@ -179,7 +182,9 @@ def test_other_dtypes(
 ) -> None:
     kernel = make_kernel("total", {"x": f"in {dtype}", "out": f"out {dtype}"})
     contract = make_contract(kernel, {"x": ["n"], "out": []}, ["n"])
-    job = Job(kernel, contract, bind(kernel, contract, parse("torch.sum", ["x", "out"]), SIZES), SIZES)
+    job = Job(
+        kernel, contract, bind(kernel, contract, parse("torch.sum", ["x", "out"]), SIZES).bindings[0], SIZES
+    )
     right = numpy_executor(lambda x: {"out": x.sum()})
     assert explore(job, right, oracle, Budget(40)).fault is None
     wrong = numpy_executor(lambda x: {"out": x.sum() + x[-1]})

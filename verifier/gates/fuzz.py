@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,11 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
         )
         try:
             for contract in context.contracts:
-                job = _job(context, contract, oracle, doubts)
-                if job is None:
+                jobs, complete = _jobs(context, contract, oracle, doubts)
+                if not jobs:
                     continue
-                context.progress(f"fuzzing {job.kernel.label}")
-                found = _explore(context, job, executor, oracle, stack)
+                context.progress(f"fuzzing {jobs[0].kernel.label}")
+                job, found = _best(context, jobs, complete, executor, oracle, stack)
                 findings += _findings(context, job, found)
                 facts.append(_facts(job, found))
                 doubts += _doubts(context, job, found)
@@ -105,16 +106,18 @@ def _not_run(context: GateContext, start: float) -> GateResult:
     )
 
 
-def _job(context: GateContext, contract: Contract, oracle: Oracle, doubts: list[str]) -> Job | None:
-    """Kernel, contract and reference brought together, or a doubt that says what is missing."""
+def _jobs(
+    context: GateContext, contract: Contract, oracle: Oracle, doubts: list[str]
+) -> tuple[list[Job], bool]:
+    """Kernel, contract and each reading of the reference (and whether these are all), or a doubt why there is none."""
     mine = (contract.kernel, contract.instantiation)
     kernel = next((k for k in context.module.kernels if (k.name, k.instantiation) == mine), None)
     if kernel is None:
         doubts.append(f"{contract.kernel} could not be read")
-        return None
+        return [], True
     if contract.origin == "drafted":
         doubts.append(f"{kernel.label} has no contract (only a draft): the sizes to fuzz are not known")
-        return None
+        return [], True
     try:
         pool = sizes.pool(contract, seed=context.seed)
         if context.reference is not None:
@@ -122,15 +125,16 @@ def _job(context: GateContext, contract: Contract, oracle: Oracle, doubts: list[
             bound = binding.bind(kernel, contract, reference, pool)
         else:
             bound = _of_problem(context, contract, kernel, pool, oracle)
-        return Job(kernel, contract, bound, pool, context.policy.nan == "forbidden")
+        forbidden = context.policy.nan == "forbidden"
+        return [Job(kernel, contract, b, pool, forbidden) for b in bound.bindings], bound.complete
     except (binding.Unbound, references.BadReference, ClauseError, ClauseUndefined) as error:
         doubts.append(f"{kernel.label}: {error}")
-        return None
+        return [], True
 
 
 def _of_problem(
     context: GateContext, contract: Contract, kernel: Kernel, pool: Sequence[dict[str, int]], oracle: Oracle
-) -> binding.Binding:
+) -> binding.Readings:
     assert context.problem is not None
     if len(context.contracts) > 1:
         raise binding.Unbound(
@@ -139,18 +143,50 @@ def _of_problem(
     return problems.bind(kernel, contract, context.problem, context.submission, pool, oracle.describe)
 
 
-def _explore(
-    context: GateContext, job: Job, executor: MakeExecutor, oracle: Oracle, stack: ExitStack
-) -> Found:
+def _best(
+    context: GateContext,
+    jobs: list[Job],
+    complete: bool,
+    executor: MakeExecutor,
+    oracle: Oracle,
+    stack: ExitStack,
+) -> tuple[Job, Found]:
+    """The first reading under which the kernel is right; if it is wrong under each, the first one's fault.
+
+    There is more than one reading only where the contract does not say the order of dims.
+    """
+    made: dict[str, Executor] = {}
+
     def opened(opt: str) -> Executor:
-        made = executor(job.kernel, opt)
-        close = getattr(made, "close", None)
-        if close is not None:
-            stack.callback(close)
-        return made
+        if opt not in made:
+            made[opt] = executor(jobs[0].kernel, opt)
+            close = getattr(made[opt], "close", None)
+            if close is not None:
+                stack.callback(close)
+        return made[opt]
 
     budget = Budget(EXAMPLES.get(context.effort, EXAMPLES["default"]), context.seed, context.deadline)
-    return explore(job, opened("O1"), oracle, budget, confirm=lambda: opened("O0"))
+    wrong: list[tuple[Job, Found]] = []
+    impossible: OracleError | None = None
+    for job in jobs:
+        try:
+            found = explore(job, opened("O1"), oracle, budget, confirm=lambda: opened("O0"))
+        except OracleError as error:
+            if error.missing or len(jobs) == 1:
+                raise
+            impossible = error  # the reference does not take these shapes
+            continue
+        if found.fault is None or found.fault.id != "numerics":
+            return job, found
+        wrong.append((job, found))
+    if not wrong:
+        raise impossible or OracleError("the reference takes none of the shapes that the buffers may have")
+    job, found = wrong[0]
+    if complete:
+        return job, found
+    return job, replace(
+        found, fault=None, refusal="it differs in each order of dims that was tried; state the shapes"
+    )
 
 
 def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
