@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ir.samples import F4, INDEX, KERNEL, MODULE, ZERO, C, INT, J, P
+from tests.ir.samples import F4, INDEX, INT, KERNEL, MODULE, ZERO, C, J, P
 from verifier.ir import nodes as n
 from verifier.ir.validator import IrInvalid, validate
 

@@ -24,9 +24,9 @@ _TYPES: dict[str, tuple[str, list[str]]] = {
     "max": ("Max", [*_BITS, "long long"]),
     "exch": ("Exch", [*_BITS, "float"]),
     "cas": ("CAS", [*_BITS, "unsigned short"]),
-    "and": ("And", _BITS),
-    "or": ("Or", _BITS),
-    "xor": ("Xor", _BITS),
+    "and": ("And", [*_BITS, "long long"]),
+    "or": ("Or", [*_BITS, "long long"]),
+    "xor": ("Xor", [*_BITS, "long long"]),
     "inc": ("Inc", [_U]),
     "dec": ("Dec", [_U]),
 }

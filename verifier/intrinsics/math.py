@@ -19,11 +19,15 @@ _ONE = (
 ).split()
 _TWO = "pow fmax fmin fmod atan2 copysign fdim hypot remainder nextafter".split()
 _FAST_ONE = "__expf __logf __sinf __cosf __tanf __log2f __log10f __exp10f __saturatef __frsqrt_rn".split()
+_CLASSIFIERS = {
+    "bool": "isnan isinf isfinite isnormal signbit", "long": "lround lrint", "long long": "llround llrint",
+    "int": "ilogb",
+}  # fmt: skip
 _ROUNDINGS = "rn rz ru rd".split()
 
 
 def _float_functions() -> Iterator[Intrinsic]:
-    integral = "template<class T> typename vk::if_integral<T>::type"
+    integral = "template<class T> typename vk::if_integral<T, double>::type"
     for name in _ONE:
         yield from declare(
             "math", "pure-float", "",
@@ -52,14 +56,16 @@ def _float_functions() -> Iterator[Intrinsic]:
         "float ldexpf(float, int); float ldexp(float, int); double ldexp(double, int)",
         "float scalbnf(float, int); float scalbn(float, int); double scalbn(double, int)",
         "float __builtin_inff(); float __builtin_nanf(const char*); float nanf(const char*); double nan(const char*)",
-        "bool isnan(float); bool isnan(double); bool isinf(float); bool isinf(double)",
-        "bool isfinite(float); bool isfinite(double); bool signbit(float); bool signbit(double)",
-        "bool __isnanf(float); bool __isinff(float); bool isnormal(float); bool isnormal(double)",
-        "long lroundf(float); long lround(float); long lround(double); long lrintf(float); long lrint(float)",
-        "long lrint(double); long long llroundf(float); long long llround(float); long long llround(double)",
-        "long long llrintf(float); long long llrint(float); long long llrint(double)",
-        "int ilogbf(float); int ilogb(float); int ilogb(double)",
+        "bool __isnanf(float); bool __isinff(float); long lroundf(float); long lrintf(float)",
+        "long long llroundf(float); long long llrintf(float); int ilogbf(float)",
     )  # fmt: skip
+    for result, names in _CLASSIFIERS.items():
+        for name in names.split():
+            yield from declare(
+                "math", "pure-float", "",
+                f"{result} {name}(float); {result} {name}(double)",
+                f"template<class T> typename vk::if_integral<T, {result}>::type {name}(T)",
+            )  # fmt: skip
     for rounding in _ROUNDINGS:
         yield from declare(
             "math", "pure-float", "",

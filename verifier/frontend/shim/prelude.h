@@ -41,20 +41,21 @@ typedef unsigned short ushort;
 typedef unsigned long ulong;
 
 namespace vk {
-template <class T> struct if_integral {};
-template <> struct if_integral<bool> { typedef double type; };
-template <> struct if_integral<char> { typedef double type; };
-template <> struct if_integral<signed char> { typedef double type; };
-template <> struct if_integral<unsigned char> { typedef double type; };
-template <> struct if_integral<short> { typedef double type; };
-template <> struct if_integral<unsigned short> { typedef double type; };
-template <> struct if_integral<int> { typedef double type; };
-template <> struct if_integral<unsigned> { typedef double type; };
-template <> struct if_integral<long> { typedef double type; };
-template <> struct if_integral<unsigned long> { typedef double type; };
-template <> struct if_integral<long long> { typedef double type; };
-template <> struct if_integral<unsigned long long> { typedef double type; };
-template <class T> struct arithmetic : if_integral<T> {};
+/* R for an integer type T, else nothing. */
+template <class T, class R> struct if_integral {};
+template <class R> struct if_integral<bool, R> { typedef R type; };
+template <class R> struct if_integral<char, R> { typedef R type; };
+template <class R> struct if_integral<signed char, R> { typedef R type; };
+template <class R> struct if_integral<unsigned char, R> { typedef R type; };
+template <class R> struct if_integral<short, R> { typedef R type; };
+template <class R> struct if_integral<unsigned short, R> { typedef R type; };
+template <class R> struct if_integral<int, R> { typedef R type; };
+template <class R> struct if_integral<unsigned, R> { typedef R type; };
+template <class R> struct if_integral<long, R> { typedef R type; };
+template <class R> struct if_integral<unsigned long, R> { typedef R type; };
+template <class R> struct if_integral<long long, R> { typedef R type; };
+template <class R> struct if_integral<unsigned long long, R> { typedef R type; };
+template <class T> struct arithmetic : if_integral<T, double> {};
 template <> struct arithmetic<float> { typedef float type; };
 template <> struct arithmetic<double> { typedef double type; };
 template <class T, class U, class A = typename arithmetic<T>::type, class B = typename arithmetic<U>::type>
