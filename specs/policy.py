@@ -110,6 +110,8 @@ class Policy(BaseModel):
     @field_validator("required_gates")
     @classmethod
     def _known_gates(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if "prove" not in value:
+            raise ValueError("'prove' cannot be left out: a PASS says that something was proved")
         return _ordered(value, GATES, "gate")
 
     @field_validator("required_properties")

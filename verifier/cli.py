@@ -217,15 +217,16 @@ def init(
 @app.command()
 def accept(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The kernel file.")],
-    reviewer: Annotated[str, typer.Option(metavar="NAME", help="Who read and accepts the clauses.")],
-    contract: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
-    lock: Annotated[Path | None, typer.Option(metavar="FILE", help="[verify-kernel.lock]")] = None,
+    reviewer: Annotated[str, typer.Option(metavar="NAME", help="Who read and accepts the contracts.")],
+    lock: Annotated[Path, typer.Option(metavar="FILE", help="Where it is recorded.")] = Path(
+        "verify-kernel.lock"
+    ),
     sandbox: Annotated[SandboxChoice, typer.Option()] = SandboxChoice.AUTO,
 ) -> None:
-    """Record that a person accepts the clauses which came with a submission."""
+    """Record that a person accepts the contracts that came with a file."""
     from verifier import commands
 
-    _finish(commands.accept(path, contract, lock or Path("verify-kernel.lock"), reviewer, sandbox.value))
+    _finish(commands.accept(path, lock, reviewer, sandbox.value))
 
 
 @app.command()

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
 
+from verifier.pipeline import located
+
 COMPILER = "g++ is missing, so nothing can be read or run: apt-get install g++"
 
 
@@ -55,7 +57,7 @@ def init(path: Path, output: Path | None, sandbox: str) -> tuple[int, str]:
         submission = source.load(path, root=None, sandbox=box)
         found = contracts.derive(submission, contract_file=None, problem=None, lock=None, sandbox=box)
     except (source.SourceError, ContractError) as error:
-        return 2, f"{error.span}: {error.message}; {error.fix}"
+        return 2, located(error, path)
     except SandboxMissing as error:
         return 3, str(error)
     if not found.draft:
@@ -64,26 +66,26 @@ def init(path: Path, output: Path | None, sandbox: str) -> tuple[int, str]:
     return 0, f"{target} written; review it, then: verify-kernel --contract {target} {path}"
 
 
-def accept(path: Path, contract: Path | None, lock: Path, reviewer: str, sandbox: str) -> tuple[int, str]:
-    """Record the clauses that came with ``path`` in the lock file, with reviewer and date."""
-    from verifier import contracts, source
+def accept(path: Path, lock: Path, reviewer: str, sandbox: str) -> tuple[int, str]:
+    """Record the contracts that came with ``path`` in the lock file, with reviewer and date."""
+    from verifier import source
     from verifier.contracts import ContractError
+    from verifier.contracts import lock as locks
     from verifier.isolation.sandbox import SandboxMissing, probe
 
     today = datetime.date.today().isoformat()
     try:
-        box = probe(sandbox)
-        submission = source.load(path, root=None, sandbox=box)
-        lines = contracts.accept(
-            submission, contract_file=contract, lock=lock, reviewer=reviewer, today=today
-        )
+        submission = source.load(path, root=None, sandbox=probe(sandbox))
+        new = locks.accept(submission, lock=lock, reviewer=reviewer, date=today)
     except (source.SourceError, ContractError) as error:
-        return 2, f"{error.span}: {error.message}; {error.fix}"
+        return 2, located(error, path)
     except SandboxMissing as error:
         return 3, str(error)
-    if not lines:
-        return 2, f"{path}: no clause came with it, nothing to accept"
-    return 0, "\n".join([*lines, f"recorded in {lock}"])
+    if not new:
+        return 2, f"{path}: no contract came with it, nothing to accept"
+    return 0, "\n".join(
+        f"{path}: contract of {e.kernel} accepted by {e.reviewer}; recorded in {lock}" for e in new
+    )
 
 
 def doctor() -> tuple[int, str]:

@@ -70,6 +70,8 @@ def judge(gates: Sequence[GateResult], case: Case) -> Judgement:
     if failures:
         return Judgement(Outcome.ERROR, failures, not_checked)
     reasons = tuple(dict.fromkeys([*case.doubts, *_missing_evidence(gates, case)]))
+    if not reasons and not _all_green(gates, case):
+        reasons = ("a required verdict is not green, for no reason given",)
     return Judgement(Outcome.INCONCLUSIVE if reasons else Outcome.PASS, reasons, not_checked)
 
 
@@ -175,13 +177,36 @@ def _missing_evidence(gates: Sequence[GateResult], case: Case) -> Iterable[str]:
             yield f"{name}: {gate.detail or gate.outcome.lower()}"
 
 
+def _all_green(gates: Sequence[GateResult], case: Case) -> bool:
+    """The rule itself, apart from the reasons that explain it: nothing unknown is green."""
+    outcomes = {g.gate: g.outcome for g in gates}
+    kernels = [k for g in gates if g.gate == "prove" for k in g.kernels]
+    proved = all(
+        any(p.id == wanted and p.verdict in GREEN for p in kernel.properties)
+        for kernel in kernels
+        for wanted in case.policy.required_properties
+    )
+    return (
+        all(outcomes.get(g) is Outcome.PASS for g in case.required if g != "prove")
+        and (
+            "prove" not in case.required
+            or (outcomes.get("prove") in (Outcome.PASS, OPEN) and bool(kernels) and proved)
+        )
+        and len(kernels) >= len(case.contracts) > 0
+    )
+
+
 def _contract_doubts(contract: Contract) -> Iterable[str]:
     name = contract.kernel
     if contract.origin == "drafted":
         yield f"{Reason.MISSING_CONTRACT}: nothing says how {name} is launched; review the drafted contract"
     stated = (*contract.requires, *contract.no_alias)
-    for clause in (c for c in stated if not c.accepted):
-        yield f"{Reason.NOT_ACCEPTED}: {clause.text} ({clause.span}); run verify-kernel accept or pass --contract"
+    open_ = [c for c in stated if not c.accepted]
+    if open_:
+        said = ", ".join(dict.fromkeys(c.text for c in open_ if c.text != "True")) or "its launch"
+        where = min(c.span.line for c in open_)
+        advice = "read it, then verify-kernel accept, or pass it with --contract"
+        yield f"{Reason.NOT_ACCEPTED}: {name} comes with its own claims ({said}, line {where}); {advice}"
     for clause in (c for c in stated if c.origin in ("assumed", "drafted")):
         fix = f"; add {clause.fix}" if clause.fix else ""
         yield f"{Reason.MISSING_CONTRACT}: nothing checks {clause.text}{fix}"
@@ -190,6 +215,7 @@ def _contract_doubts(contract: Contract) -> Iterable[str]:
 def _unproved(prove: GateResult, case: Case) -> Iterable[str]:
     """Each contract needs a result, and in it each required property; what is not there is unknown."""
     said = False
+    open_clauses = any(not c.accepted for k in case.contracts for c in (*k.requires, *k.no_alias))
     wanted = Counter((c.kernel, c.instantiation) for c in case.contracts)
     given = Counter((k.name, k.instantiation) for k in prove.kernels)
     for (name, _), count in (wanted - given).items():
@@ -199,8 +225,10 @@ def _unproved(prove: GateResult, case: Case) -> Iterable[str]:
         by_id = {p.id: p for p in kernel.properties}
         for id_ in case.policy.required_properties:
             found = by_id.get(id_, PropertyResult(id_, detail="not checked"))
-            if found.verdict not in GREEN:
-                said = True
+            if found.verdict in GREEN:
+                continue
+            said = True
+            if found.reason is not Reason.NOT_ACCEPTED or not open_clauses:  # else its contract said so
                 yield f"{kernel.name}: {id_} {_why(found)}"
     optional_open = any(p.verdict not in GREEN for k in prove.kernels for p in k.properties)
     if prove.outcome is not Outcome.PASS and not said and not (optional_open and prove.outcome is OPEN):

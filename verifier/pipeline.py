@@ -198,9 +198,9 @@ def _failed(error: Exception, path: Path, options: Options) -> FileResult:
         return replace(blank, message=_internal(error, path, options.verbose))
     match error:
         case NoKernel():
-            return replace(blank, verdict=Outcome.NOT_RUN, bad_input=True, message=_located(error, path))
+            return replace(blank, verdict=Outcome.NOT_RUN, bad_input=True, message=located(error, path))
         case SourceError() | ContractError():
-            return replace(blank, bad_input=True, message=_located(error, path))
+            return replace(blank, bad_input=True, message=located(error, path))
         case BadInput():
             return replace(blank, bad_input=True, message=str(error))
         case SandboxMissing() | DeadlinePassed() | FrontEndFailed(limit=True):
@@ -316,7 +316,7 @@ def _backstop(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _located(error: Exception, path: Path) -> str:
+def located(error: Exception, path: Path) -> str:
     """``path:line: what is wrong; what to do`` of a SourceError or ContractError."""
     span: Span | None = getattr(error, "span", None)
     where = str(path) if span is None or not span.path else str(span) if span.line else span.path

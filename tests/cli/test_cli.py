@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -23,11 +23,13 @@ def verify(*args: str | Path, cwd: Path = ROOT, **environment: str) -> subproces
 
 
 def test_help_is_fast_and_complete() -> None:
+    """0.3 s, counted in processor time, so that a busy machine does not fail it."""
     seconds = []
     for _ in range(5):
-        start = time.monotonic()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = verify("--help")
-        seconds.append(time.monotonic() - start)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     assert done.returncode == 0 and "audit" in done.stdout and "--timeout" in done.stdout
     assert min(seconds) < 0.3
 

@@ -121,7 +121,7 @@ def test_refuted_goes_before_an_internal_error() -> None:
         ({"contracts": (replace(CONTRACT, origin="drafted"),)}, "review the drafted contract"),
         (
             {"contracts": (replace(CONTRACT, requires=(Clause("n <= 1", "stated", SPAN, accepted=False),)),)},
-            "contract not accepted: n <= 1",
+            "contract not accepted: k comes with its own claims (n <= 1, line 3)",
         ),
         (
             {
@@ -129,7 +129,7 @@ def test_refuted_goes_before_an_internal_error() -> None:
                     replace(CONTRACT, no_alias=(Clause("disjoint(x, y)", "stated", accepted=False),)),
                 )
             },
-            "contract not accepted: disjoint(x, y)",
+            "contract not accepted: k comes with its own claims (disjoint(x, y)",
         ),
         (
             {
@@ -188,6 +188,15 @@ def test_headline_names_the_safe_size() -> None:
     results = (GateResult("prove", Outcome.PASS, kernels=(frontier,)),)
     text = headline(Judgement(Outcome.PASS, (), ()), results, CASE.policy)
     assert text == "safe for every allowed launch up to 46,340 elements a buffer"
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_no_reason_makes_an_unknown_green(reason: Reason) -> None:
+    unknown = PropertyResult("overflow", Verdict.UNKNOWN, reason, span=SPAN)
+    open_ = replace(kernel(), properties=(unknown, *[p for p in kernel().properties if p.id != "overflow"]))
+    for outcome in (Outcome.PASS, Outcome.INCONCLUSIVE):
+        judgement = judge(gates(GateResult("prove", outcome, kernels=(open_,))), CASE)
+        assert judgement.outcome is Outcome.INCONCLUSIVE and judgement.reasons
 
 
 def race(first: int, second: int, **changes: object) -> Finding:

@@ -53,10 +53,11 @@ def test_table_of_a_project_file(tmp_path: Path) -> None:
     "text, said",
     [
         ("size_kap = 1", "known keys"),
-        ("required-gates = ['prof']", "unknown gate 'prof'; known: static"),
+        ("required-gates = ['prove', 'prof']", "unknown gate 'prof'; known: static"),
         ("required-properties = ['bounds']", "unknown property 'bounds'"),
         ("required-properties = []", "at least 1"),
         ("required-gates = []", "at least 1"),
+        ("required-gates = ['static']", "'prove' cannot be left out"),
         ("archs = ['sm_12']", "unknown architecture"),
         ("size-cap = 0", "size-cap"),
         ("name = 'lax'", "name"),

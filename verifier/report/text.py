@@ -30,11 +30,7 @@ _COLOURS = {
     Outcome.ERROR: "bad",
     Outcome.NOT_RUN: "open",
 }
-_ORIGINS = {
-    "stated": "stated in a contract",
-    "lifted": "lifted from the host code",
-    "drafted": "drafted, to be reviewed",
-}
+_ORIGINS = {"stated": "stated", "lifted": "lifted from the host code", "drafted": "drafted, to be reviewed"}
 
 
 def render(report: Report, *, colour: bool = False, verbose: bool = False) -> str:
@@ -63,7 +59,8 @@ def _file(file: FileResult, paint: Paint, verbose: bool, brief: bool) -> Iterato
     kernels = [k for g in file.gates if g.gate == "prove" for k in g.kernels]
     for kernel in kernels:
         yield ""
-        yield from _kernel(kernel, paint, verbose, detailed=verbose or file.verdict is Outcome.FAIL)
+        detailed = verbose or file.verdict is Outcome.FAIL
+        yield from _kernel(kernel, paint, verbose, detailed, file.path)
     yield from _assumptions(file, paint)
     if verbose:
         yield from _gates(file, paint)
@@ -101,10 +98,10 @@ def _reasons(file: FileResult, paint: Paint, verbose: bool) -> Iterator[str]:
         yield paint(f"    and {len(file.reasons) - len(reasons)} more (-v shows them)", "dim")
 
 
-def _kernel(kernel: KernelResult, paint: Paint, verbose: bool, detailed: bool) -> Iterator[str]:
+def _kernel(kernel: KernelResult, paint: Paint, verbose: bool, detailed: bool, path: str) -> Iterator[str]:
     """``detailed``: why something is unknown; not needed where the reasons above said it."""
     label = f"{kernel.name}<{', '.join(kernel.instantiation)}>" if kernel.instantiation else kernel.name
-    yield f"  {paint(line(label), 'strong')}{_launch(kernel.contract)}"
+    yield f"  {paint(line(label), 'strong')}{_launch(kernel.contract, path)}"
     groups = (
         (Verdict.REFUTED, "refuted", "bad"),
         (Verdict.ERROR, "error", "bad"),
@@ -138,13 +135,15 @@ def _list(title: str, colour: str, items: Iterable[str], paint: Paint, width: in
         yield f"    {paint(title.ljust(14), colour) if i == 0 else ' ' * 14}  {text}"
 
 
-def _launch(contract: Contract | None) -> str:
+def _launch(contract: Contract | None, path: str) -> str:
+    """Where the launch stands: its line, or file and line where that is another file."""
     if contract is None:
         return "  no contract"
     launch = contract.launch
     dims = [_dim3(launch.grid), _dim3(launch.block)]
     dims += [launch.shared_bytes] if launch.shared_bytes != "0" else []
-    where = f"line {launch.span.line}, " if launch.span.line else ""
+    span = launch.span
+    where = f"line {span.line}, " if span.line and span.path == path else f"{span}, " if span.line else ""
     return line(f"<<<{', '.join(dims)}>>>  {where}contract {_ORIGINS[contract.origin]}")
 
 
