@@ -145,6 +145,15 @@ class Builder:
         finally:
             self.out = outer
 
+    @contextmanager
+    def resumed(self, body: list[Stmt]) -> Iterator[None]:
+        """Append to a list that ``nested`` gave."""
+        outer, self.out = self.out, body
+        try:
+            yield
+        finally:
+            self.out = outer
+
     @property
     def frame(self) -> Frame:
         return self.frames[-1]

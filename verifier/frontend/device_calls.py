@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from specs.location import Span
 from verifier.frontend.device_builder import MAX_DEPTH
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_expressions import place_type
 from verifier.frontend.device_intrinsics import IntrinsicCalls, is_accessor
+from verifier.frontend.device_places import place_type
 from verifier.frontend.device_types import Refused, is_lambda
 from verifier.frontend.device_values import (
     Aggregate,

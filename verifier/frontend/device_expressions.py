@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from specs.location import Span
-from verifier.frontend.device_builder import Builder
 from verifier.frontend.device_clang import CType, Node
+from verifier.frontend.device_places import CASTS, Places, is_string
 from verifier.frontend.device_types import Refused
 from verifier.frontend.device_values import (
     Aggregate,
@@ -23,24 +23,18 @@ from verifier.frontend.device_values import (
     FunctionRef,
     LocalVar,
     LValue,
-    Memory,
-    Poison,
-    Split,
-    Temp,
     Value,
 )
 from verifier.ir.nodes import (
     BOOL,
     I32,
     I64,
-    U32,
     And,
     Array,
     Assign,
     Binary,
     Bool,
     BoolConst,
-    Builtin,
     Compare,
     Expr,
     Float,
@@ -50,7 +44,6 @@ from verifier.ir.nodes import (
     IntConst,
     Not,
     Or,
-    Place,
     Pointer,
     PtrAdd,
     PtrDiff,
@@ -61,29 +54,16 @@ from verifier.ir.nodes import (
     Unary,
 )
 
-_CASTS = frozenset(
-    {
-        "CSTYLE_CAST_EXPR",
-        "CXX_STATIC_CAST_EXPR",
-        "CXX_FUNCTIONAL_CAST_EXPR",
-        "CXX_REINTERPRET_CAST_EXPR",
-        "CXX_CONST_CAST_EXPR",
-    }
-)
 _COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
-_INDICES = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
 
 
-class Expressions(Builder):
+class Expressions(Places):
     """Lowering of expressions; calls and lambdas are in the subclass."""
 
     # --- provided by the calls layer ---
 
     def call(self, node: Node) -> Value | None:
         """The value of a call, None for void."""
-        raise NotImplementedError
-
-    def call_lvalue(self, node: Node) -> LValue:
         raise NotImplementedError
 
     def call_effect(self, node: Node) -> None:
@@ -93,9 +73,6 @@ class Expressions(Builder):
         raise NotImplementedError
 
     def initialise(self, target: LValue, node: Node, span: Span) -> None:
-        raise NotImplementedError
-
-    def global_variable(self, node: Node) -> LValue:
         raise NotImplementedError
 
     # --- entry points ---
@@ -149,7 +126,7 @@ class Expressions(Builder):
                 self.call_effect(node)
             case "CONDITIONAL_OPERATOR":
                 self._conditional_effect(node)
-            case kind if kind in _CASTS and node.type.kind == "VOID":
+            case kind if kind in CASTS and node.type.kind == "VOID":
                 self.effect(node.operands[-1])
             case _:
                 self.rvalue(node)
@@ -185,7 +162,7 @@ class Expressions(Builder):
             case "COMPOUND_ASSIGNMENT_OPERATOR":
                 return self.read(self.compound(node), node.span)
             case "CONDITIONAL_OPERATOR":
-                return self._conditional(node)
+                return self.conditional(node)
             case "CALL_EXPR":
                 value = self.call(node)
                 if value is None:
@@ -196,10 +173,10 @@ class Expressions(Builder):
             case "INIT_LIST_EXPR":
                 return self._init_list(node)
             case "DECL_REF_EXPR" | "MEMBER_REF_EXPR" | "ARRAY_SUBSCRIPT_EXPR":
-                return self._reference(node)
+                return self.reference(node)
             case "CXX_THIS_EXPR":
                 raise Refused("this", "used as a value", node.span)
-            case kind if kind in _CASTS:
+            case kind if kind in CASTS:
                 return self._cast(node)
         raise Refused(node.kind.lower().replace("_", " "), node.source[:80], node.span)
 
@@ -245,7 +222,7 @@ class Expressions(Builder):
             raise Refused("conversion", f"to {target.spelling}", node.span)
         return self.convert(value, self.types.of(target), node.span)
 
-    def _reference(self, node: Node) -> Value:
+    def reference(self, node: Node) -> Value:
         if node.kind == "DECL_REF_EXPR":
             target = node.referenced
             if target.kind == "FUNCTION_DECL":
@@ -264,7 +241,7 @@ class Expressions(Builder):
         target = node.type
         if child is None:
             return self.zero(self.types.of(target), node.span)
-        if self._is_reference_cast(node, child):
+        if self.is_reference_cast(node, child):
             return self.read(self.lvalue(node), node.span)
         if target.kind == "VOID":
             raise Refused("void value", node.source[:60], node.span)
@@ -276,22 +253,6 @@ class Expressions(Builder):
                 return value
             raise Refused("cast", f"to {target.spelling}", node.span)
         return self.convert(value, self.types.of(target), node.span, implicit=False)
-
-    def _is_reference_cast(self, node: Node, child: Node) -> bool:
-        """``reinterpret_cast<T&>(x)``: the type of such an expression is T; but its operand was not read."""
-        if node.type.kind == "VOID":
-            return False
-        if (
-            _is_place(child)
-            and child.type.kind not in ("RECORD", "FUNCTIONPROTO")
-            and not child.type.is_array
-        ):
-            return True
-        if node.kind == "CXX_FUNCTIONAL_CAST_EXPR" or child.start < 0:
-            return False
-        head = self.unit.text[node.start : child.start].decode("utf-8", "replace")
-        head = head.rsplit("(", 1)[0] if node.kind != "CSTYLE_CAST_EXPR" else head.strip().rstrip("(").strip()
-        return head.rstrip(" )>\t\n").endswith("&")
 
     # --- operators ---
 
@@ -423,7 +384,7 @@ class Expressions(Builder):
         self.emit(If(first if conjunction else negate(first), tuple(effects), (), span))
         return Read(result.name, BOOL)
 
-    def _conditional(self, node: Node) -> Value:
+    def conditional(self, node: Node) -> Value:
         condition, then, other = node.operands
         test = self.condition(condition)
         with self.nested() as yes:
@@ -435,9 +396,9 @@ class Expressions(Builder):
         if not isinstance(first, Aggregate | ArrayValue) and not isinstance(second, Aggregate | ArrayValue):
             if first.type != second.type:
                 type_ = self.types.of(node.type)
-                with self._extend(yes):
+                with self.resumed(yes):
                     first = self.convert(first, type_, node.span)
-                with self._extend(no):
+                with self.resumed(no):
                     second = self.convert(second, type_, node.span)
             if not yes and not no:
                 return Select(test, first, second, first.type)
@@ -446,15 +407,12 @@ class Expressions(Builder):
             result = self.split("t", first.type)
         else:
             raise Refused("conditional", "of arrays", node.span)
-        with self._extend(yes):
+        with self.resumed(yes):
             self.write(result, first, node.span)
-        with self._extend(no):
+        with self.resumed(no):
             self.write(result, second, node.span)
         self.emit(If(test, tuple(yes), tuple(no), node.span))
         return self.read(result, node.span)
-
-    def _extend(self, body: list) -> _Resume:  # type: ignore[type-arg]
-        return _Resume(self, body)
 
     def assign(self, node: Node) -> tuple[LValue, Value]:
         """``left = right``: the right side first, as C++17 has it. The value is what the place holds afterwards."""
@@ -509,227 +467,6 @@ class Expressions(Builder):
             raise Refused("initialiser list", node.source[:60], node.span)
         return self.convert(self.scalar(operands[0]), type_, node.span)
 
-    # --- places ---
-
-    def lvalue(self, node: Node) -> LValue:
-        match node.kind:
-            case "DECL_REF_EXPR":
-                return self._declared(node)
-            case "PAREN_EXPR":
-                return self.lvalue(node.operands[0])
-            case "MEMBER_REF_EXPR":
-                return self._member(node)
-            case "ARRAY_SUBSCRIPT_EXPR":
-                return self._subscript(node)
-            case "UNARY_OPERATOR":
-                match node.unary_operator:
-                    case "deref":
-                        child = node.operands[-1]
-                        this = self._this_behind(child)
-                        if this is not None:
-                            return this
-                        if child.type.is_array or (
-                            child.kind == "UNEXPOSED_EXPR" and _decayed(child) is not None
-                        ):
-                            array = _decayed(child) or child
-                            return self.element(self.lvalue(array), IntConst(0, I64), node.span)
-                        return self.dereference(self.scalar(child), node.span, node.type.volatile)
-                    case "preinc" | "predec":
-                        return self.increment(node)
-                    case "extension":
-                        return self.lvalue(node.operands[-1])
-            case "BINARY_OPERATOR":
-                match node.binary_operator:
-                    case "assign":
-                        return self.assign(node)[0]
-                    case "comma":
-                        self.effect(node.operands[0])
-                        return self.lvalue(node.operands[1])
-            case "COMPOUND_ASSIGNMENT_OPERATOR":
-                return self.compound(node)
-            case "UNEXPOSED_EXPR" if len(node.operands) == 1:
-                return self._unexposed_lvalue(node)
-            case "CALL_EXPR":
-                return self.call_lvalue(node)
-            case "CONDITIONAL_OPERATOR":
-                return self._conditional_lvalue(node)
-            case kind if kind in _CASTS and node.operands:
-                child = node.operands[-1]
-                if self._is_reference_cast(node, child):
-                    return self._reference_cast(node, child)
-        return Temp(self.rvalue(node))
-
-    def _unexposed_lvalue(self, node: Node) -> LValue:
-        child = node.operands[0]
-        if node.type.kind == "RECORD" and child.type.kind == "RECORD":
-            return self.lvalue(child)
-        if unqualified(node.type) == unqualified(child.type):
-            return self.lvalue(child)
-        return Temp(self.rvalue(node))
-
-    def _reference_cast(self, node: Node, child: Node) -> LValue:
-        target = self.types.of(node.type)
-        place = self.lvalue(child)
-        if place_type(place) == target:
-            return place
-        pointer = self.convert(
-            self.address(place, node.span), Pointer(target, node.type.const), node.span, False
-        )
-        return self.dereference(pointer, node.span, node.type.volatile)
-
-    def _conditional_lvalue(self, node: Node) -> LValue:
-        condition, then, other = node.operands
-        test = self.condition(condition)
-        with self.nested() as yes:
-            first = self.lvalue(then)
-        with self.nested() as no:
-            second = self.lvalue(other)
-        if yes or no or not isinstance(first, Memory) or not isinstance(second, Memory):
-            if isinstance(first, Temp) or isinstance(second, Temp) or not (yes or no):
-                return Temp(self._conditional(node)) if node.type.const else self._refuse_choice(node)
-            return self._refuse_choice(node)
-        left, right = self.address(first, node.span), self.address(second, node.span)
-        return self.dereference(
-            Select(test, left, right, left.type), node.span, first.volatile or second.volatile
-        )
-
-    def _refuse_choice(self, node: Node) -> LValue:
-        raise Refused("conditional", "that chooses a variable", node.span)
-
-    def _declared(self, node: Node) -> LValue:
-        target = node.referenced
-        bound = self.env.get(target.key)
-        if isinstance(bound, Poison):
-            raise Refused(bound.construct, f"variable {target.spelling}", node.span)
-        if bound is not None:
-            return bound
-        match target.kind:
-            case "ENUM_CONSTANT_DECL":
-                return Temp(self.constant_of(target.evaluate(), node.type, node.span))
-            case "VAR_DECL":
-                name = target.spelling
-                if target.start < 0 and name in _INDICES:
-                    record = self.types.of(node.type)
-                    assert isinstance(record, Struct)
-                    return Temp(Aggregate(record, {axis: Builtin(f"{name}.{axis}", U32) for axis in "xyz"}))
-                if target.start < 0 and name == "warpSize":
-                    return Temp(Builtin("warpSize", I32))
-                return self.global_variable(target)
-            case "INVALID_FILE" | "NO_DECL_FOUND" | "NON_TYPE_TEMPLATE_PARAMETER" if node.operands:
-                return Temp(self._reference(node))
-        raise Refused("name", node.spelling or node.source[:40], node.span)
-
-    def _member(self, node: Node) -> LValue:
-        target = node.referenced
-        if target.kind == "VAR_DECL":
-            return self.global_variable(target)
-        if target.kind == "ENUM_CONSTANT_DECL":
-            return Temp(self.constant_of(target.evaluate(), node.type, node.span))
-        if target.kind != "FIELD_DECL":
-            raise Refused("member", node.spelling, node.span)
-        return self.member(self.object_of(node), target.spelling, node.span)
-
-    def object_of(self, node: Node) -> LValue:
-        """What stands before ``.`` or ``->`` of a member expression."""
-        operands = node.operands
-        if not operands:
-            return self.this(node.span)
-        base = operands[0]
-        this = self._this_behind(base)
-        if this is not None:
-            return this
-        if base.type.kind == "POINTER":
-            return self.dereference(self.scalar(base), node.span, base.type.pointee.volatile)
-        return self.lvalue(base)
-
-    def this(self, span: Span) -> LValue:
-        this = self.frame.this
-        if this is None:
-            raise Refused("this", "outside of a method", span)
-        return this
-
-    def _this_behind(self, node: Node) -> LValue | None:
-        while node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(node.operands) == 1:
-            node = node.operands[0]
-        return self.this(node.span) if node.kind == "CXX_THIS_EXPR" else None
-
-    def _subscript(self, node: Node) -> LValue:
-        base, index = node.operands[-2:]
-        if base.type.kind not in ("POINTER",) and not base.type.is_array:
-            base, index = index, base
-        array = base if base.type.is_array else _decayed(base)
-        if array is not None:
-            place = self.lvalue(array)
-            start = len(self.out)
-            position = self.scalar(index)
-            if len(self.out) != start:
-                later = self.out[start:]
-                del self.out[start:]
-                place = self.freeze(place)
-                self.out.extend(later)
-            if isinstance(place, Temp):
-                return self._constant_element(place, position, node.span)
-            return self.element(place, position, node.span)
-        pointer, position = self.scalars((base, index))
-        if not isinstance(pointer.type, Pointer):
-            raise Refused("subscript", node.source[:60], node.span)
-        offset = self.index(position, node.span)
-        return self.dereference(
-            PtrAdd(pointer, offset, pointer.type, node.span), node.span, node.type.volatile
-        )
-
-    def _constant_element(self, array: Temp, position: Expr, span: Span) -> LValue:
-        if isinstance(array.value, ArrayValue) and isinstance(position, IntConst):
-            if 0 <= position.value < len(array.value.items):
-                return Temp(array.value.items[position.value])
-        raise Refused("array", "element of a temporary", span)
-
-
-class _Resume:
-    """Continue a nested statement list."""
-
-    def __init__(self, builder: Builder, body: list) -> None:  # type: ignore[type-arg]
-        self.builder, self.body = builder, body
-
-    def __enter__(self) -> None:
-        self.outer = self.builder.out
-        self.builder.out = self.body
-
-    def __exit__(self, *_: object) -> None:
-        self.builder.out = self.outer
-
-
-def is_string(node: Node) -> bool:
-    while node.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR", "CSTYLE_CAST_EXPR") and node.operands:
-        node = node.operands[-1]
-    return node.kind == "STRING_LITERAL"
-
-
-def _is_place(node: Node) -> bool:
-    """An lvalue without the conversion that reads it."""
-    match node.kind:
-        case "PAREN_EXPR":
-            return _is_place(node.operands[0])
-        case "DECL_REF_EXPR":
-            return node.referenced.kind in ("VAR_DECL", "PARM_DECL")
-        case "MEMBER_REF_EXPR":
-            return node.referenced.kind in ("VAR_DECL", "FIELD_DECL")
-        case "UNARY_OPERATOR":
-            return node.unary_operator in ("deref", "preinc", "predec")
-        case "BINARY_OPERATOR":
-            return node.binary_operator == "assign"
-        case kind:
-            return kind in ("ARRAY_SUBSCRIPT_EXPR", "COMPOUND_ASSIGNMENT_OPERATOR")
-
-
-def _decayed(node: Node) -> Node | None:
-    """The array expression behind an array-to-pointer conversion."""
-    while node.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR") and len(node.operands) == 1:
-        node = node.operands[0]
-        if node.type.is_array:
-            return node if node.kind != "STRING_LITERAL" else None
-    return None
-
 
 def negate(condition: Expr) -> Expr:
     match condition:
@@ -750,25 +487,3 @@ def promoted(type_: Type) -> Type:
             return I32
         case _:
             return type_
-
-
-def unqualified(type_: CType) -> str:
-    words = type_.spelling.split()
-    while words and words[0] in ("const", "volatile"):
-        words.pop(0)
-    return " ".join(words)
-
-
-def place_type(place: LValue) -> Type | None:
-    match place:
-        case LocalVar(type=type_) | Split(type=type_):
-            return type_
-        case Memory(place=inner):
-            return inner.type
-        case Temp(value=Aggregate() | ArrayValue() | Closure() | FunctionRef()):
-            return None
-        case Temp(value=value):
-            return value.type  # type: ignore[union-attr]
-
-
-__all__ = ["Expressions", "Place", "negate", "place_type", "promoted"]

@@ -16,8 +16,9 @@ from typing import Literal
 from specs.location import Span
 from verifier.frontend.device_builder import MAX_LEAVES, flatten
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_expressions import Expressions, is_string, place_type
+from verifier.frontend.device_expressions import Expressions
 from verifier.frontend.device_groups import thread_count, thread_rank, tile_mask, tile_size
+from verifier.frontend.device_places import is_string, place_type
 from verifier.frontend.device_types import Refused
 from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, FunctionRef, LValue, Memory, Value
 from verifier.intrinsics import TABLE, Intrinsic
