@@ -83,6 +83,7 @@ class Witness:
     data: dict[str, dict[int, int]] = field(default_factory=dict)
     """Parameter -> element index -> value, where integer contents matter."""
     replayed: bool = False
+    replayed_by: str = "the simulator"
     domain: str = "general"
     """problem | general | edge"""
 

@@ -1,4 +1,4 @@
-"""Every barrier is reached by all threads it names: the block for ``__syncthreads``, the mask's lanes for warp operations.
+"""Every barrier is reached by all threads it names: the block for ``__syncthreads``, the mask's lanes for a warp's.
 
 Two threads of a block (of a warp) in the same loop iterations: if one reaches the barrier, so does the other. A thread
 that returned before a barrier of its block counts as not reaching it. A warp operation whose mask names lanes that the
@@ -33,14 +33,18 @@ def claims(c: Claims) -> Iterator[Obligation]:
             case "warp":
                 yield from _warp(c, event)
             case _:
-                made = c.single(ID, event.span, f"{event.what} is reached by all", (event.guard,), c.s.t.false)
+                made = c.single(
+                    ID, event.span, f"{event.what} is reached by all", (event.guard,), c.s.t.false
+                )
                 yield replace(made, note=f"unsupported: {event.what}")
 
 
 def _warp(c: Claims, event: BarrierEvent) -> Iterator[Obligation]:
     t = c.s.t
     if not isinstance(event.mask, Const):
-        made = c.single(ID, event.span, f"the mask of {event.what} names the lanes that reach it", (event.guard,), t.false)
+        made = c.single(
+            ID, event.span, f"the mask of {event.what} names the lanes that reach it", (event.guard,), t.false
+        )
         yield replace(made, note="unsupported: a mask that is not a constant")
         return
     mask = event.mask.value & FULL

@@ -27,15 +27,19 @@ def claims(c: Claims) -> Iterator[Obligation]:
     s, t = c.s, c.s.t
     span = s.contract.launch.span
     grid, block = s.raw_grid, s.raw_block
-    goals = [t.le(t.one, b) for b in block] + [t.le(b, t.const(m)) for b, m in zip(block, MAX_BLOCK, strict=True)]
+    goals = [t.le(t.one, b) for b in block] + [
+        t.le(b, t.const(m)) for b, m in zip(block, MAX_BLOCK, strict=True)
+    ]
     yield c.single(ID, span, "each block axis is within its limit", (), t.and_(*goals))
     yield c.single(ID, span, "a block has at most 1024 threads", (), t.le(t.product(block), t.const(1024)))
     yield c.single(ID, span, "the grid is not empty", (), t.and_(*(t.le(t.one, g) for g in grid)))
     yield c.single(ID, span, "gridDim.x is below 2^31", (), t.lt(grid[0], t.const(1 << 31)))
-    static = t.total(
-        o.extent for o in dict.fromkeys(s.objects.values()) if o.space == "shared" and o.extent is not None and o.buffer is None
-        and o.name != "dynamic shared memory"
-    )  # fmt: skip
+    shared = [o for o in dict.fromkeys(s.objects.values()) if o.space == "shared" and o.extent is not None]
+    static = t.total(o.extent for o in shared if o.extent is not None and o.name != "dynamic shared memory")
     total = t.add(static, s.geometry.shared_bytes)
-    yield c.single(ID, span, "shared memory is within 48 KiB a block", (), t.le(total, t.const(SHARED_DEFAULT)))
-    yield c.single(ID, span, "the dynamic shared size is not negative", (), t.le(t.zero, s.geometry.shared_bytes))
+    yield c.single(
+        ID, span, "shared memory is within 48 KiB a block", (), t.le(total, t.const(SHARED_DEFAULT))
+    )
+    yield c.single(
+        ID, span, "the dynamic shared size is not negative", (), t.le(t.zero, s.geometry.shared_bytes)
+    )

@@ -1,4 +1,4 @@
-"""Every integer operation and conversion that can reach an address, guard, loop bound, barrier or launch size keeps its value.
+"""Every integer operation and conversion that can reach an address, a branch, a barrier or the launch keeps its value.
 
 The executor records one operation for each integer computation that its interval does not settle; the prove gate
 discharges them first, since every other proof rests on exact values.
@@ -13,7 +13,7 @@ from verifier.symex.operation_claims import operations
 from verifier.symex.summary import Summary
 
 ID = "overflow"
-SUMMARY = "every integer operation and conversion that can reach an address, guard, loop bound, barrier or launch size keeps its value"
+SUMMARY = "every integer operation and conversion that can reach an address, branch, barrier or launch keeps its value"
 
 
 def applies(s: Summary) -> bool:

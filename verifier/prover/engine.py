@@ -19,10 +19,11 @@ from specs.location import NOWHERE, Span
 from specs.results import Finding, PropertyResult, Reason, Severity, Verdict, Witness
 from verifier import checks
 from verifier.ir.nodes import Kernel
+from verifier.prover import host_faults
 from verifier.prover.discharge import Decision, Discharger
 from verifier.prover.missing import missing_clause
 from verifier.prover.sizes import equal_sizes, large_sizes
-from verifier.prover.witness import candidates, satisfiable
+from verifier.prover.witness import candidates, is_problem, satisfiable
 from verifier.smt.solver import SolverPool
 from verifier.smt.terms import Term, TooLarge
 from verifier.symex.claims import Claims, Obligation
@@ -189,6 +190,8 @@ class _Engine:
         if op.key in self.failed_operations:
             return
         self.failed_operations[op.key] = _Failed(o, decision)
+        if op.host and self._refute_host(c, "overflow"):
+            return
         if op.fault:
             self._refute(c, d, o, op.property)
 
@@ -201,8 +204,8 @@ class _Engine:
         if any(f.id == property_ and f.span == o.span for f in self.findings):
             return True
         tried = 0
-        sizes = self.large if property_ == "overflow" else self.small
-        for w in candidates(c, d, o, sizes[:5]):
+        sizes = tuple(reversed(self.large)) if property_ == "overflow" else self.small[:5]
+        for w in candidates(c, d, o, sizes):
             tried += 1
             confirmed = self.settings.replay(w, property_, o.span)
             if confirmed is not None:
@@ -214,6 +217,37 @@ class _Engine:
         if tried:
             self.witness_budget -= 1
         return False
+
+    def _refute_host(self, c: Claims, property_: str) -> bool:
+        """A fault of the launch itself: shown by evaluating the contract at concrete sizes."""
+        if any(f.id == property_ and f.span == self.contract.launch.span for f in self.findings):
+            return True
+        static = sum(
+            o.extent.lo or 0
+            for o in dict.fromkeys(c.s.objects.values())
+            if o.space == "shared" and o.extent is not None and o.name != "dynamic shared memory"
+        )
+        sizes = (*self.small, *reversed(self.large))
+        found = host_faults.first(self.contract, sizes, property_, static)
+        if found is None:
+            return False
+        told, values = found
+        w = host_faults.witness(self.contract, values, told, is_problem(self.contract, values))
+        if w is None:
+            return False
+        self.findings.append(
+            Finding(
+                property_,
+                Severity.ERROR,
+                self.contract.launch.span,
+                told,
+                self.kernel.label,
+                w,
+                WHY[property_],
+                gate="prove",
+            )
+        )
+        return True
 
     def _finding(self, o: Obligation, property_: str, w: Witness) -> Finding:
         return Finding(
@@ -280,7 +314,9 @@ class _Engine:
             "bounds-local",
         }
         return [
-            replace(r, verdict=Verdict.UNKNOWN, reason=Reason.DIVERGENCE, detail=detail, depends=("barrier-divergence",))
+            replace(
+                r, verdict=Verdict.UNKNOWN, reason=Reason.DIVERGENCE, detail=detail, depends=("barrier-divergence",)
+            )
             if r.id in leaning and r.verdict is Verdict.PROVED
             else r
             for r in results
@@ -343,6 +379,16 @@ class _Engine:
         clause_detail = ""
         spot = failed[0]
         for f in failed:
+            if property_ == "launch" and self._refute_host(self.c, "launch"):
+                return PropertyResult(
+                    property_,
+                    Verdict.REFUTED,
+                    None,
+                    self.findings[-1].message,
+                    total,
+                    proved,
+                    span=f.obligation.span,
+                )
             text = self._clause_for(f)
             if text:
                 clause_detail, spot = clause_detail or text, f if not clause_detail else spot

@@ -136,11 +136,12 @@ def _witness(
         buffers={b.param: b.numel for b in launch.buffers},
         threads=tuple(accesses),
         data=data,
-        domain="problem" if _is_problem(s.contract, symbols) else "general",
+        domain="problem" if is_problem(s.contract, symbols) else "general",
     )
 
 
-def _is_problem(contract: Contract, symbols: Mapping[str, int]) -> bool:
+def is_problem(contract: Contract, symbols: Mapping[str, int]) -> bool:
+    """Whether these are the problem file's own sizes."""
     known = {x.name: x.value for x in contract.symbols if x.value is not None}
     return bool(known) and all(symbols.get(n) == v for n, v in known.items())
 

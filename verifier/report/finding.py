@@ -87,7 +87,7 @@ def witness_lines(witness: Witness, kernel: str, paint: Paint) -> Iterator[str]:
     sizes = ", ".join(f"{name} = {value}" for name, value in witness.symbols.items())
     shared = f", {witness.shared_bytes}" if witness.shared_bytes else ""
     launch = f"{kernel or 'kernel'}<<<{_dims(witness.grid)}, {_dims(witness.block)}{shared}>>>"
-    replayed = "replayed in the simulator" if witness.replayed else "not replayed"
+    replayed = f"replayed by {witness.replayed_by}" if witness.replayed else "not replayed"
     yield f"  {paint('launch ', 'mark')} {line(launch)}  {line(sizes)}  ({replayed})".rstrip()
     arguments = [f"{name}[{count:,}]" for name, count in witness.buffers.items()]
     arguments += [

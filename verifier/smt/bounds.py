@@ -166,7 +166,9 @@ class Bounds:
         varying = [(m, c) for m, c in positive if any(a.level for a in m)]
         sizes = [(m, c) for m, c in positive if not any(a.level for a in m)]
         # sizes are bounded last: what bounds a thread's index is stated in them
-        constant = [(m, c) for m, c in p.items() if m and c < 0][:4] if p.get((), 0) > 0 and not positive else []
+        constant = (
+            [(m, c) for m, c in p.items() if m and c < 0][:4] if p.get((), 0) > 0 and not positive else []
+        )
         for group in (varying[:6] + negative[:3], sizes[:5], constant):
             found = False
             for mono, coef in group:

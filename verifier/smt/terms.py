@@ -261,7 +261,7 @@ class Terms:
         return self._make("wrap", f"{'i' if signed else 'u'}{bits}", (a,), a.level, 0, low, high)
 
     def bv(self, op: str, bits: int, a: Term, b: Term, lo: int | None, hi: int | None) -> Term:
-        """A bit operation (and or xor) of two values, on ``bits`` bits two's complement; interval given by the caller."""
+        """A bit operation (and or xor) on ``bits`` bits, two's complement; the caller gives the interval."""
         return self._make("bv", f"{op}{bits}", (a, b), max(a.level, b.level), 0, lo, hi)
 
     def split(self, a: Term, b: Term) -> tuple[Term, Term] | None:
@@ -475,7 +475,7 @@ class Terms:
         return self._make(op, "", args, max(a.level for a in args), 0)
 
     def _resolve(self, op: str, flat: dict[Term, None]) -> dict[Term, None]:
-        """``not a or (a and b)`` is ``not a or b``, and the dual: a part whose complement stands beside it is dropped."""
+        """``not a or (a and b)`` is ``not a or b``, and the dual: parts whose complement stands beside are dropped."""
         dual = "and" if op == "or" else "or"
         if not any(q.op == dual for q in flat):
             return flat
@@ -587,7 +587,7 @@ class Terms:
         return self.rebuild(term, mapping.get, {})
 
     def rename(self, term: Term, suffix: str, min_level: int, memo: dict[Term, Term]) -> Term:
-        """The term as a second thread sees it: symbols of level >= min_level get the suffix. One memo per (suffix, level)."""
+        """The term of a second thread: symbols of level >= min_level get the suffix. One memo a (suffix, level)."""
 
         def leaf(t: Term) -> Term | None:
             if t.level < min_level:

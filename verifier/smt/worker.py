@@ -13,7 +13,7 @@ import z3
 
 
 def answer(query: dict[str, object]) -> dict[str, object]:
-    """``{"smt2", "rlimit", "wants" (a letter i or b each), "tactic"}`` -> ``{"r": unsat|sat|unknown|error, "values": [...]}``."""
+    """Query ``smt2, rlimit, wants, tactic`` -> ``r`` (unsat sat unknown error) and ``values``; wants: i or b each."""
     context = z3.Context()
     try:
         tactic = str(query.get("tactic", ""))
