@@ -52,18 +52,22 @@ def derive(
     combine.check_names([*own, *given], submission)
     accepted = lock_file.read(lock)
     code, unread = _host(submission, sandbox)
-    lifted = lift(submission, code, problem=problem, cap=cap) if code is not None else Lifted(problems=[unread])
+    lifted = (
+        lift(submission, code, problem=problem, cap=cap) if code is not None else Lifted(problems=[unread])
+    )
     contracts, notes = list(lifted.contracts), list(lifted.problems)
     nodes = {k["name"]: k for k in code.kernels} if code is not None else {}
     typed = {s.kernel for s in given}
     for stated in [*given, *(s for s in own if s.kernel not in typed)]:
         if stated.empty and stated.reference is None:
             continue
-        trusted = stated.source == "file" or stated.empty or lock_file.is_accepted(stated, submission, accepted)
+        trusted = (
+            stated.source == "file" or stated.empty or lock_file.is_accepted(stated, submission, accepted)
+        )
         before = [c for c in contracts if c.kernel == stated.kernel]
         if stated.empty and not before:
             continue
-        joined, more = combine.join(stated, before, nodes.get(stated.kernel), accepted=trusted)
+        joined, more = combine.join(stated, before, nodes.get(stated.kernel), accepted=trusted, cap=cap)
         touched = [c for c in before if combine.applies(stated, c)]
         contracts = [c for c in contracts if c not in touched] + joined
         notes += more
@@ -114,7 +118,9 @@ def lift_python(submission: Submission, code: HostCode, problem: Problem | None,
 
         try:
             found = explore(lambda run: execute(run, frozenset()))
-            sizes = [parameter_sizes(r, problem) - input_sizes(problem) for r in found.runs] if problem else []
+            sizes = (
+                [parameter_sizes(r, problem) - input_sizes(problem) for r in found.runs] if problem else []
+            )
             if any(sizes):
                 found = explore(lambda run: execute(run, frozenset().union(*sizes)))
             complete = found.complete

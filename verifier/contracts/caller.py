@@ -25,6 +25,7 @@ from verifier.contracts.lift import Host
 from verifier.contracts.problem import Argument, Problem
 from verifier.contracts.run import Dead, Fact, NotSimple, Refused, Run, Storage, SymbolInfo
 from verifier.contracts.values import (
+    DIM_MAX,
     FALSE,
     PY,
     TRUE,
@@ -169,7 +170,9 @@ class Caller:
         self.host = Host(run, code)
         self.depth = 0
         self.called: set[str] = set()
-        self.functions = {f["name"].split("::")[-1]: usr for usr, f in code.functions.items() if f["body"] is not None}
+        self.functions = {
+            f["name"].split("::")[-1]: usr for usr, f in code.functions.items() if f["body"] is not None
+        }
 
     def span(self, node: ast.AST) -> Span:
         return Span(self.path, getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1)
@@ -192,7 +195,9 @@ class Caller:
             raise Refused(f"{self.path}: ModelNew has no forward()")
         args, kwargs = self._init_arguments(init.node if init else None)
         instance = self.instantiate(model, args, kwargs)
-        self.call_function(PyFunction(forward.node, self.module, instance), self._forward_arguments(forward.node), {})
+        self.call_function(
+            PyFunction(forward.node, self.module, instance), self._forward_arguments(forward.node), {}
+        )
 
     def _problem_symbols(self) -> None:
         """The problem's named sizes. A size of an input is a dim; other ints are scalars, fixed at their value."""
@@ -203,7 +208,9 @@ class Caller:
             kind = "dim" if name in sizes else "scalar"
             low = 1 if kind == "dim" else value
             high = None if kind == "dim" else value
-            self.run.symbols[name] = SymbolInfo(kind, f"{name} of the problem", low, high, value, "derived", prefer=name)
+            self.run.symbols[name] = SymbolInfo(
+                kind, f"{name} of the problem", low, high, value, "derived", prefer=name
+            )
             self.run.names[name] = 1
 
     def _term(self, text: str) -> Int:
@@ -220,7 +227,7 @@ class Caller:
                 info = self.run.symbols[name]
                 if info.kind == "scalar" and info.value is not None:
                     return symbol(name, info.value, info.value, PY)
-                return symbol(name, 0, tensors.DIM_MAX, PY)
+                return symbol(name, 0, DIM_MAX, PY)
             case ast.UnaryOp(op=ast.USub(), operand=a):
                 return arith("-", const(0, PY), self._term_node(a), PY) or const(0, PY)
             case ast.BinOp(left=a, op=op, right=b):
@@ -274,7 +281,8 @@ class Caller:
                 pairs = zip(self.problem.init_keys, self.problem.init, strict=True)
                 return [], {k: self.from_problem(a, k) for k, a in pairs}
             found = [
-                self.from_problem(a, names[i] if i < len(names) else f"init{i}") for i, a in enumerate(self.problem.init)
+                self.from_problem(a, names[i] if i < len(names) else f"init{i}")
+                for i, a in enumerate(self.problem.init)
             ]
             return found, {}
         if node is None:
@@ -326,7 +334,11 @@ class Caller:
     def instantiate(self, cls: PyClass, args: Sequence[Any], kwargs: dict[str, Any]) -> PyObject:
         instance = PyObject(cls)
         for statement in cls.node.body:
-            if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+            if (
+                isinstance(statement, ast.Assign)
+                and len(statement.targets) == 1
+                and isinstance(statement.targets[0], ast.Name)
+            ):
                 instance.attributes[statement.targets[0].id] = self.evaluate(statement.value, cls.scope)
         init = self._find_method(cls, "__init__")
         if init is not None:
@@ -347,7 +359,9 @@ class Caller:
                 scope.names[node.args.vararg.arg] = Items(tuple(values[len(names) :]))
             elif len(values) > len(names):
                 raise Refused(f"{self.span(node)}: more arguments than parameters")
-            extra = {k: v for k, v in kwargs.items() if k not in (*names, *(a.arg for a in node.args.kwonlyargs))}
+            extra = {
+                k: v for k, v in kwargs.items() if k not in (*names, *(a.arg for a in node.args.kwonlyargs))
+            }
             scope.names |= {k: v for k, v in kwargs.items() if k not in extra}
             if node.args.kwarg is not None:
                 scope.names[node.args.kwarg.arg] = PyDict(extra)
@@ -455,9 +469,7 @@ class Caller:
                     self.host._prefer(name, value)
             case ast.Attribute(value=base, attr=name):
                 owner = self.evaluate(base, scope)
-                if isinstance(owner, PyObject):
-                    owner.attributes[name] = value
-                elif isinstance(owner, Layer):
+                if isinstance(owner, PyObject) or isinstance(owner, Layer):
                     owner.attributes[name] = value
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 items = self.sequence(value)
@@ -468,11 +480,15 @@ class Caller:
                     if isinstance(value, Sizes):
                         found: Any = tensors.size(self.run, value.tensor, const(index))
                     else:
-                        found = items[index] if items is not None and index < len(items) else Unknown("unpacking")
+                        found = (
+                            items[index] if items is not None and index < len(items) else Unknown("unpacking")
+                        )
                     self.assign(part, found, scope)
                 if isinstance(value, Sizes) and isinstance(value.tensor.dims, Shape):
                     # unpacking to n names throws unless the rank is n
-                    self.run.assume(Bool(fact=("rank", value.tensor.dims.name, len(parts))), self.span(target))
+                    self.run.assume(
+                        Bool(fact=("rank", value.tensor.dims.name, len(parts))), self.span(target)
+                    )
             case ast.Subscript(value=base, slice=index):
                 owner, key = self.evaluate(base, scope), self.evaluate(index, scope)
                 if isinstance(owner, PyDict) and isinstance(key, Text):
@@ -494,7 +510,9 @@ class Caller:
                 text = condition.text if answer else lnot(condition).text
                 self.run.known[condition.text] = bool(answer)
                 self.run.known[lnot(condition).text] = not answer
-                self.run.path.append(Fact(text, "derived", self.span(node), "the way the caller goes for the problem's sizes"))
+                self.run.path.append(
+                    Fact(text, "derived", self.span(node), "the way the caller goes for the problem's sizes")
+                )
                 return bool(answer)
         return self.run.decide(condition, self.span(node))
 
@@ -525,7 +543,12 @@ class Caller:
         for text in sorted(pins):
             found = self.value_of(text)
             if found is not None:
-                fact = Fact(f"({text} == {found})", "derived", self.span(node), "the caller computes with this size in floats")
+                fact = Fact(
+                    f"({text} == {found})",
+                    "derived",
+                    self.span(node),
+                    "the caller computes with this size in floats",
+                )
                 self.run.path.append(fact)
 
     def condition(self, value: Any, node: ast.AST) -> Bool:
@@ -601,16 +624,19 @@ class Caller:
                         out.append(self.evaluate(part, scope))
                 return PyList(out) if isinstance(node, ast.List) else Items(tuple(out))
             case ast.Dict(keys=keys, values=values):
-                items: dict[Any, Any] = {}
-                for key, value in zip(keys, values, strict=True):
+                table: dict[Any, Any] = {}
+                for key, entry in zip(keys, values, strict=True):
                     if isinstance(key, ast.Constant):
-                        items[key.value] = self.evaluate(value, scope)
-                return PyDict(items)
+                        table[key.value] = self.evaluate(entry, scope)
+                return PyDict(table)
             case ast.Subscript(value=base, slice=index):
                 return self._subscript(self.evaluate(base, scope), index, scope, node)
             case ast.Lambda():
                 return PyFunction(node, scope)
-            case ast.ListComp(elt=element, generators=[generator]) | ast.GeneratorExp(elt=element, generators=[generator]):
+            case (
+                ast.ListComp(elt=element, generators=[generator])
+                | ast.GeneratorExp(elt=element, generators=[generator])
+            ):
                 return self._comprehension(element, generator, scope)
             case ast.JoinedStr():
                 return Text()
@@ -660,7 +686,10 @@ class Caller:
             condition = self.condition(value, node)
             known = self.run.evaluate(condition)
             if not isinstance(value, Bool):
-                if index == len(values) - 1 or (known if known is not None else self.decide(condition, node)) == stop:
+                if (
+                    index == len(values) - 1
+                    or (known if known is not None else self.decide(condition, node)) == stop
+                ):
                     return value
                 continue
             if known is not None:
@@ -696,7 +725,9 @@ class Caller:
                     found = truth(any(i.value == a.value for i in items))
                     return found if isinstance(op, ast.In) else lnot(found)
                 return Unknown("in")
-        sign = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(op)]
+        sign = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[
+            type(op)
+        ]
         match a, b:
             case Int(), Int():
                 for one, other in ((a, b), (b, a)):
@@ -717,11 +748,13 @@ class Caller:
 
                 same = same_dtype(self.run, a, b)
                 return same if sign == "==" else lnot(same)
-            case (Float() | Int()), (Float() | Int()):
-                (x, left), (y, right) = self.number(a), self.number(b)
-                if x is not None and y is not None:
+            case ((Float() | Int()), (Float() | Int())):
+                (p, left), (q, right) = self.number(a), self.number(b)
+                if p is not None and q is not None:
                     self.pin(left | right, node)
-                    return truth({"==": x == y, "!=": x != y, "<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}[sign])
+                    return truth(
+                        {"==": p == q, "!=": p != q, "<": p < q, "<=": p <= q, ">": p > q, ">=": p >= q}[sign]
+                    )
         return Unknown(f"{self.span(node)}: a comparison")
 
     def _not_none(self, value: Any) -> Bool | None:
@@ -747,14 +780,27 @@ class Caller:
             case Int(), Int():
                 return self._int_binary(op, convert(a, PY), convert(b, PY), node)
             case (Tensor(), _) | (_, Tensor()):
-                names = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.MatMult: "matmul"}
-                return tensors.call_function(self.run, names.get(type(op), "unknown"), [a, b], {}, self.span(node))
+                names = {
+                    ast.Add: "add",
+                    ast.Sub: "sub",
+                    ast.Mult: "mul",
+                    ast.Div: "div",
+                    ast.Pow: "pow",
+                    ast.MatMult: "matmul",
+                }
+                return tensors.call_function(
+                    self.run, names.get(type(op), "unknown"), [a, b], {}, self.span(node)
+                )
             case Items(items=x), Items(items=y) if isinstance(op, ast.Add):
                 return Items((*x, *y))
             case (Sizes(), Items()) | (Items(), Sizes()) | (Sizes(), Sizes()) if isinstance(op, ast.Add):
                 left, right = self.sequence(a), self.sequence(b)
-                return Items((*left, *right)) if left is not None and right is not None else Unknown("a shape")
-            case Items(items=x), Int() if isinstance(op, ast.Mult) and b.value is not None and 0 <= b.value <= 64:
+                return (
+                    Items((*left, *right)) if left is not None and right is not None else Unknown("a shape")
+                )
+            case Items(items=x), Int() if (
+                isinstance(op, ast.Mult) and b.value is not None and 0 <= b.value <= 64
+            ):
                 return Items(x * b.value)
             case (Float() | Int(), Float() | Int()) if type(op) in signs or isinstance(op, ast.Div | ast.Pow):
                 return self._float_math(op, a, b)
@@ -776,7 +822,9 @@ class Caller:
                         b = Int(b.text, 1, b.hi, PY, b.taint)
                     return arith("/" if isinstance(op, ast.FloorDiv) else "%", a, b, PY)
                 if a.value is not None and b.value:
-                    return const(a.value // b.value if isinstance(op, ast.FloorDiv) else a.value % b.value, PY)
+                    return const(
+                        a.value // b.value if isinstance(op, ast.FloorDiv) else a.value % b.value, PY
+                    )
                 return Unknown("a division of what may be negative")
             case ast.Div():
                 return self._float_math(op, a, b)
@@ -814,8 +862,12 @@ class Caller:
     def _subscript(self, base: Any, index: ast.expr, scope: Scope, node: ast.expr) -> Any:
         if isinstance(index, ast.Slice):
             items = self.sequence(base)
-            bounds = [None if p is None else self.evaluate(p, scope) for p in (index.lower, index.upper, index.step)]
-            if items is not None and all(b is None or (isinstance(b, Int) and b.value is not None) for b in bounds):
+            bounds = [
+                None if p is None else self.evaluate(p, scope) for p in (index.lower, index.upper, index.step)
+            ]
+            if items is not None and all(
+                b is None or (isinstance(b, Int) and b.value is not None) for b in bounds
+            ):
                 return Items(tuple(items[slice(*(None if b is None else b.value for b in bounds))]))
             if isinstance(base, Tensor):
                 return tensors.opaque(self.run, f"{base.host_name}_slice", "a slice", base.dtype)
@@ -824,14 +876,20 @@ class Caller:
         match base:
             case Sizes(tensor=tensor):
                 return tensors.size(self.run, tensor, key)
-            case Items(items=items) | PyList(items=items) if isinstance(key, Int) and key.value is not None:
-                return items[key.value] if -len(items) <= key.value < len(items) else Unknown("an index out of range")
+            case Items(items=held) | PyList(items=held) if isinstance(key, Int) and key.value is not None:
+                return (
+                    held[key.value]
+                    if -len(held) <= key.value < len(held)
+                    else Unknown("an index out of range")
+                )
             case PyDict(items=table):
                 found = key.value if isinstance(key, Text | Int) else None
                 return table.get(found, Unknown("a missing key"))
             case Tensor():
                 return tensors.opaque(self.run, f"{base.host_name}_item", "an indexed tensor", base.dtype)
-            case Layer(kind="Sequential" | "ModuleList", attributes=attributes) if isinstance(key, Int) and key.value is not None:
+            case Layer(kind="Sequential" | "ModuleList", attributes=attributes) if (
+                isinstance(key, Int) and key.value is not None
+            ):
                 parts = [v for k, v in attributes.items() if k.startswith("_")]
                 return parts[key.value] if -len(parts) <= key.value < len(parts) else Unknown("a layer")
         return Unknown(f"{self.span(node)}: an element")
@@ -849,7 +907,9 @@ class Caller:
                     return owner.attributes[name]
                 method = self._find_method(owner.cls, name)
                 if method is not None:
-                    static = any(ast.unparse(d) == "staticmethod" for d in getattr(method.node, "decorator_list", ()))
+                    static = any(
+                        ast.unparse(d) == "staticmethod" for d in getattr(method.node, "decorator_list", ())
+                    )
                     return PyFunction(method.node, method.scope, None if static else owner)
                 return Unknown("training mode") if name == "training" else BoundMethod(owner, name)
             case PyClass():
@@ -875,8 +935,8 @@ class Caller:
                         return tensors.call_method(self.run, owner, name, [], {}, self.span(node))
                 return BoundMethod(owner, name)
             case Super(object=instance, cls=cls):
-                for base in cls.node.bases:
-                    found = self.evaluate(base, cls.scope)
+                for parent in cls.node.bases:
+                    found = self.evaluate(parent, cls.scope)
                     if isinstance(found, PyClass):
                         method = self._find_method(found, name)
                         if method is not None:
@@ -914,20 +974,28 @@ class Caller:
             return self.evaluate(node, scope)
         return self.evaluate(node, scope)
 
-    def apply(self, target: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope, hint: str) -> Any:
+    def apply(
+        self, target: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope, hint: str
+    ) -> Any:
         span = self.span(node)
         match target:
             case Dotted(name=name):
                 values = [_plain(a) for a in args]
-                return self.library(name, values, {k: _plain(v) for k, v in kwargs.items()}, node, scope, hint)
+                return self.library(
+                    name, values, {k: _plain(v) for k, v in kwargs.items()}, node, scope, hint
+                )
             case CppFunction(name=name):
-                return self.cpp(name, [_plain(a) for a in args], {k: _plain(v) for k, v in kwargs.items()}, span)
+                return self.cpp(
+                    name, [_plain(a) for a in args], {k: _plain(v) for k, v in kwargs.items()}, span
+                )
             case PyFunction():
                 return self.call_function(target, args, kwargs)
             case PyClass():
                 return self.instantiate(target, args, kwargs)
             case PyObject():
-                forward = self._find_method(target.cls, "forward") or self._find_method(target.cls, "__call__")
+                forward = self._find_method(target.cls, "forward") or self._find_method(
+                    target.cls, "__call__"
+                )
                 if forward is None:
                     return Unknown("a call of an object without forward()")
                 return self.call_function(PyFunction(forward.node, forward.scope, target), args, kwargs)
@@ -943,18 +1011,24 @@ class Caller:
                 return self.method(owner, name, values, {k: _plain(v) for k, v in kwargs.items()}, node, hint)
         return Unknown(target.why if isinstance(target, Unknown) else f"{span}: a call that is not followed")
 
-    def method(self, owner: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, hint: str) -> Any:
+    def method(
+        self, owner: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, hint: str
+    ) -> Any:
         span = self.span(node)
         match owner:
             case Tensor():
                 if name == "item":
                     return Float()
                 if name in ("is_contiguous",):
-                    return TRUE if tensors.is_contiguous(self.run, owner) else Bool(fact=("contiguous", owner.key, None))
+                    return (
+                        TRUE
+                        if tensors.is_contiguous(self.run, owner)
+                        else Bool(fact=("contiguous", owner.key, None))
+                    )
                 if name in ("chunk", "split", "unbind", "unfold", "max", "min", "topk", "sort"):
                     return Unknown(f"{name}()")
                 return tensors.call_method(self.run, owner, name, args, kwargs, span, hint)
-            case Super(object=instance):
+            case Super():
                 return Null()
             case PyObject() if name == "register_buffer" and len(args) >= 2 and isinstance(args[0], Text):
                 owner.attributes[args[0].value] = args[1]
@@ -1038,7 +1112,9 @@ class Caller:
             if "vector" in type_:
                 return Unknown(value.why)
             return tensors.opaque(self.run, param["name"] or "tensor", value.why)
-        if isinstance(value, Int | Bool | Float | Tensor | Items | Null | Text | Unknown | Optional | Sizes | Dtype):
+        if isinstance(
+            value, Int | Bool | Float | Tensor | Items | Null | Text | Unknown | Optional | Sizes | Dtype
+        ):
             return value
         return free_argument(self.run, param)
 
@@ -1058,7 +1134,9 @@ class Caller:
             source = args[0] if args else kwargs.get("data")
             if isinstance(source, Tensor):
                 dims = source.dims if not isinstance(source.dims, Shape) else None
-                return layers.parameter(self.run, hint or "parameter", dims, tensors.dtype_name(self.run, source))
+                return layers.parameter(
+                    self.run, hint or "parameter", dims, tensors.dtype_name(self.run, source)
+                )
             return layers.parameter(self.run, hint or "parameter", None)
         if name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
             parts = list(args)
@@ -1085,13 +1163,17 @@ class Caller:
             return Null()
         return Unknown(f"{span}: {name}()")
 
-    def _builtin(self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope) -> Any:
+    def _builtin(
+        self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope
+    ) -> Any:
         first = args[0] if args else None
         match name:
             case "super":
                 instance = scope.find("self")
                 if isinstance(instance, PyObject):
-                    owner = next((a for a in args if isinstance(a, PyClass)), self._enclosing(scope, instance))
+                    owner = next(
+                        (a for a in args if isinstance(a, PyClass)), self._enclosing(scope, instance)
+                    )
                     return Super(instance, owner)
                 return Unknown("super()")
             case "int" | "float" | "bool":
@@ -1100,7 +1182,9 @@ class Caller:
                 items = self.sequence(first)
                 if items is not None:
                     return const(len(items), PY)
-                return tensors.size(self.run, first, const(0)) if isinstance(first, Tensor) else Unknown("len()")
+                return (
+                    tensors.size(self.run, first, const(0)) if isinstance(first, Tensor) else Unknown("len()")
+                )
             case "range":
                 values = [a.value for a in args if isinstance(a, Int)]
                 if len(values) == len(args) and None not in values and len(range(*values)) <= _MAX_LOOP:  # type: ignore[arg-type]
@@ -1116,7 +1200,11 @@ class Caller:
                 return Float() if all(isinstance(a, Int | Float) for a in flat) else Unknown(name)
             case "tuple" | "list":
                 items = self.sequence(first) if first is not None else []
-                return Items(tuple(items)) if items is not None else (first if isinstance(first, Sizes) else Unknown(name))
+                return (
+                    Items(tuple(items))
+                    if items is not None
+                    else (first if isinstance(first, Sizes) else Unknown(name))
+                )
             case "enumerate":
                 items = self.sequence(first)
                 if items is None:
@@ -1126,7 +1214,11 @@ class Caller:
                 columns = [self.sequence(a) for a in args]
                 if any(c is None for c in columns):
                     return Unknown("zip()")
-                return Items(tuple(Items(tuple(row)) for row in zip(*(c for c in columns if c is not None), strict=False)))
+                return Items(
+                    tuple(
+                        Items(tuple(row)) for row in zip(*(c for c in columns if c is not None), strict=False)
+                    )
+                )
             case "isinstance":
                 return _isinstance(first, ast.unparse(node.args[1]) if len(node.args) == 2 else "", args)
             case "print":
@@ -1136,7 +1228,10 @@ class Caller:
             case "getattr" if len(args) >= 2 and isinstance(args[1], Text):
                 return self.attribute(first, args[1].value, node)
             case "hasattr" if isinstance(first, PyObject) and len(args) == 2 and isinstance(args[1], Text):
-                return truth(args[1].value in first.attributes or self._find_method(first.cls, args[1].value) is not None)
+                return truth(
+                    args[1].value in first.attributes
+                    or self._find_method(first.cls, args[1].value) is not None
+                )
             case "sum" if isinstance(first, Items) and all(isinstance(i, Int) for i in first.items):
                 total = const(0, PY)
                 for item in first.items:
@@ -1173,7 +1268,18 @@ def _only_initialises(loop: ast.For) -> bool:
     for node in ast.walk(loop):
         if isinstance(node, ast.Call) and node is not loop.iter:
             text = ast.unparse(node.func)
-            filling = text.endswith(("_", ".modules", ".parameters", ".named_parameters", ".named_modules", ".children", ".size", ".dim"))
+            filling = text.endswith(
+                (
+                    "_",
+                    ".modules",
+                    ".parameters",
+                    ".named_parameters",
+                    ".named_modules",
+                    ".children",
+                    ".size",
+                    ".dim",
+                )
+            )
             if not filling and not text.startswith(harmless):
                 return False
         if isinstance(node, ast.Return | ast.Yield | ast.FunctionDef):
@@ -1274,6 +1380,11 @@ def _math(name: str, args: list[Any]) -> Any:
         except (ValueError, OverflowError, TypeError):
             return Unknown(f"math.{name}()")
         return const(result, PY) if isinstance(result, int) else Float(float(result))
-    if name == "prod" and args and isinstance(args[0], Items) and all(isinstance(i, Int) for i in args[0].items):
+    if (
+        name == "prod"
+        and args
+        and isinstance(args[0], Items)
+        and all(isinstance(i, Int) for i in args[0].items)
+    ):
         return tensors.product([i for i in args[0].items if isinstance(i, Int)])
     return Unknown(f"math.{name}()") if name in ("ceil", "floor", "prod", "gcd") else Float()

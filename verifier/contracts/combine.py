@@ -49,7 +49,9 @@ def check_names(stated: Iterable[Stated], submission: Submission) -> None:
     for item in stated:
         if item.kernel not in kernels:
             known = ", ".join(kernels) or "none"
-            raise ContractError(f"no kernel {item.kernel!r} in {submission.path}", item.span, f"kernels there: {known}")
+            raise ContractError(
+                f"no kernel {item.kernel!r} in {submission.path}", item.span, f"kernels there: {known}"
+            )
 
 
 @dataclass(slots=True)
@@ -60,28 +62,31 @@ class _Joint:
     accepted: bool
     params: dict[str, str]
     contract: Contract
+    cap: int
     symbols: dict[str, Symbol] = field(default_factory=dict)
     requires: list[Clause] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 def join(
-    stated: Stated, lifted: Sequence[Contract], kernel: Node | None, *, accepted: bool
+    stated: Stated, lifted: Sequence[Contract], kernel: Node | None, *, accepted: bool, cap: int
 ) -> tuple[list[Contract], list[str]]:
     """The stated contract applied to each lifted one of its kernel; on its own where there is none."""
     params = {p["name"]: p["type"] for p in kernel["params"]} if kernel is not None else {}
     for param in (*stated.buffers, *stated.content):
         if params and param not in params:
             raise ContractError(
-                f"{stated.kernel} has no parameter {param!r}", stated.span, f"its parameters: {', '.join(params)}"
+                f"{stated.kernel} has no parameter {param!r}",
+                stated.span,
+                f"its parameters: {', '.join(params)}",
             )
     mine = [c for c in lifted if applies(stated, c)]
     if not mine:
-        contract, notes = _alone(stated, params, accepted)
+        contract, notes = _alone(stated, params, accepted, cap)
         return [contract], notes
     out, all_notes = [], []
     for contract in mine:
-        joined, notes = _fill(stated, contract, params, accepted)
+        joined, notes = _fill(stated, contract, params, accepted, cap)
         out.append(joined)
         all_notes += notes
     return out, all_notes
@@ -95,8 +100,10 @@ def applies(stated: Stated, contract: Contract) -> bool:
     )
 
 
-def _fill(stated: Stated, contract: Contract, params: dict[str, str], accepted: bool) -> tuple[Contract, list[str]]:
-    joint = _Joint(stated, accepted, params, contract, {s.name: s for s in contract.symbols})
+def _fill(
+    stated: Stated, contract: Contract, params: dict[str, str], accepted: bool, cap: int
+) -> tuple[Contract, list[str]]:
+    joint = _Joint(stated, accepted, params, contract, cap, {s.name: s for s in contract.symbols})
     scalars = {s.param: s for s in contract.scalars}
     values: dict[str, str] = {}
     for name, scalar in scalars.items():
@@ -122,7 +129,9 @@ def _fill(stated: Stated, contract: Contract, params: dict[str, str], accepted: 
     merged = replace(
         contract,
         symbols=tuple(joint.symbols.values()),
-        buffers=tuple(sorted(buffers.values(), key=lambda b: order.index(b.param) if b.param in order else 99)),
+        buffers=tuple(
+            sorted(buffers.values(), key=lambda b: order.index(b.param) if b.param in order else 99)
+        ),
         scalars=tuple(scalars.values()),
         requires=tuple(_without_duplicates([*contract.requires, *joint.requires])),
         no_alias=(*contract.no_alias, *_disjoint(joint)),
@@ -132,7 +141,7 @@ def _fill(stated: Stated, contract: Contract, params: dict[str, str], accepted: 
     return merged, joint.notes
 
 
-def _alone(stated: Stated, params: dict[str, str], accepted: bool) -> tuple[Contract, list[str]]:
+def _alone(stated: Stated, params: dict[str, str], accepted: bool, cap: int) -> tuple[Contract, list[str]]:
     launch = stated.launch
     span = launch.span if launch is not None else stated.span
     empty = Contract(
@@ -153,7 +162,7 @@ def _alone(stated: Stated, params: dict[str, str], accepted: bool) -> tuple[Cont
         (),
         "stated",
     )
-    joint = _Joint(stated, accepted, params, empty)
+    joint = _Joint(stated, accepted, params, empty, cap)
     values: dict[str, str] = {}
     scalars: list[Scalar] = []
     gaps: list[str] = []
@@ -180,7 +189,9 @@ def _alone(stated: Stated, params: dict[str, str], accepted: bool) -> tuple[Cont
         _mark(joint, f"buffer {name}", item.span)
     _common(joint, buffers, values)
     if launch is None:
-        gaps.append(f"the launch of {stated.kernel} is not stated and no host code launches it ({stated.span})")
+        gaps.append(
+            f"the launch of {stated.kernel} is not stated and no host code launches it ({stated.span})"
+        )
         lifted = empty.launch
     else:
         _mark(joint, "launch", launch.span)
@@ -236,7 +247,13 @@ def _parameter_symbol(joint: _Joint, name: str) -> str:
     low = max(low, known.low) if known is not None and known.low is not None else low
     high = min(high, known.high) if known is not None and known.high is not None else high
     joint.symbols[symbol] = Symbol(
-        symbol, "dim" if kind == "dim" else "scalar", f"parameter {name}", low, high, known.value if known else None, "stated"
+        symbol,
+        "dim" if kind == "dim" else "scalar",
+        f"parameter {name}",
+        low,
+        high,
+        known.value if known else None,
+        "stated",
     )
     if known is not None and (known.low is not None or known.high is not None) and kind == "scalar":
         _mark(joint, f"symbol {name}", joint.stated.span)
@@ -250,7 +267,13 @@ def _declare(joint: _Joint, text: str, values: dict[str, str]) -> None:
             continue
         known = joint.stated.symbols.get(name, StatedSymbol(name, "dim", 1))
         joint.symbols[name] = Symbol(
-            name, "dim" if known.kind == "dim" else "scalar", "stated", known.low, known.high, known.value, "stated"
+            name,
+            "dim" if known.kind == "dim" else "scalar",
+            "stated",
+            known.low,
+            known.high,
+            known.value,
+            "stated",
         )
 
 
@@ -259,7 +282,9 @@ def _buffer(joint: _Joint, item: StatedBuffer, values: dict[str, str]) -> Buffer
     if type_ is not None:
         found = element_of(type_)
         if found is None and not type_.endswith("*"):
-            raise ContractError(f"{item.param} is a {type_}, not a pointer", item.span, "state it as scalar instead")
+            raise ContractError(
+                f"{item.param} is a {type_}, not a pointer", item.span, "state it as scalar instead"
+            )
         if found is not None and found[0] != item.dtype and "type-parameter" not in type_:
             raise ContractError(
                 f"{item.param} points to {found[0]}, not {item.dtype}", item.span, f"write {found[0]}[…]"
@@ -268,6 +293,7 @@ def _buffer(joint: _Joint, item: StatedBuffer, values: dict[str, str]) -> Buffer
         _declare(joint, dim, values)
     dims = tuple(_text(d, values) for d in item.dims)
     extent = " * ".join(f"({d})" for d in dims)
+    joint.requires.append(Clause(_text(f"{extent} <= {joint.cap}", {}), "derived", item.span, "size cap"))
     return Buffer(
         item.param,
         item.dtype,
@@ -303,10 +329,13 @@ def _common(joint: _Joint, buffers: dict[str, Buffer], values: dict[str, str]) -
 def _mark(joint: _Joint, what: str, span: Span) -> None:
     """What has no flag of its own waits for acceptance through a clause that says nothing."""
     if not joint.accepted:
-        joint.requires.append(Clause("True", "stated", span, note=f"{what} is stated in the submission", accepted=False))
+        joint.requires.append(
+            Clause("True", "stated", span, note=f"{what} is stated in the submission", accepted=False)
+        )
 
 
 def _disjoint(joint: _Joint) -> list[Clause]:
     return [
-        Clause(f"disjoint({a}, {b})", "stated", span, accepted=joint.accepted) for a, b, span in joint.stated.no_alias
+        Clause(f"disjoint({a}, {b})", "stated", span, accepted=joint.accepted)
+        for a, b, span in joint.stated.no_alias
     ]

@@ -14,7 +14,9 @@ from specs.clauses import INT_TYPES
 from verifier.contracts.values import dtype_of, element_of
 from verifier.frontend.host import Node
 
-_COUNT = re.compile(r"^(n|N|size|len|length|count|num|numel|total|elements|num_elements|total_elements|n_elements|nelem)$")
+_COUNT = re.compile(
+    r"^(n|N|size|len|length|count|num|numel|total|elements|num_elements|total_elements|n_elements|nelem)$"
+)
 
 
 def draft(kernels: Sequence[Node]) -> str:

@@ -15,6 +15,7 @@ import ast
 import keyword
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from specs.clauses import FUNCTIONS
 from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
@@ -53,6 +54,7 @@ class _Emitter:
         self._unify()
         for name, shape in run.shapes.items():
             self._resolve(name, shape)
+        self.cache = run.texts.setdefault(tuple(self.replacements.items()), {})
 
     # --- free shapes -------------------------------------------------------------------------------------------------
 
@@ -136,6 +138,12 @@ class _Emitter:
 
     def text(self, text: str) -> str:
         """A clause with placeholders resolved, in normal form."""
+        found = self.cache.get(text)
+        if found is None:
+            found = self.cache[text] = self._normal(text)
+        return found
+
+    def _normal(self, text: str) -> str:
         node = ast.parse(text, mode="eval").body
         for _ in range(3):
             node = _Substitute(self.replacements).visit(node)
@@ -237,7 +245,9 @@ class _Emitter:
                 scalars.append(Scalar(param, None, "enforced"))
             case _:
                 why = f" ({value.why})" if isinstance(value, Unknown) and value.why else ""
-                self.gaps.append(f"parameter {param}: the argument of type {type_} is not followed{why} ({self.seen.span})")
+                self.gaps.append(
+                    f"parameter {param}: the argument of type {type_} is not followed{why} ({self.seen.span})"
+                )
                 if dtype is not None:
                     scalars.append(Scalar(param, None, "assumed"))
 
@@ -264,7 +274,9 @@ class _Emitter:
             return None
         extent = self._extent(storage, dtype)
         if extent is None:
-            self.gaps.append(f"parameter {param}: how many elements {name} has is not known ({self.seen.span})")
+            self.gaps.append(
+                f"parameter {param}: how many elements {name} has is not known ({self.seen.span})"
+            )
             return None
         if storage.how != "cuda":
             requires.append(
@@ -281,7 +293,9 @@ class _Emitter:
         )
         whole = pointer.offset is not None and pointer.offset.value == 0
         if pointer.offset is None:
-            self.gaps.append(f"parameter {param}: where it starts inside {name} is not followed ({self.seen.span})")
+            self.gaps.append(
+                f"parameter {param}: where it starts inside {name} is not followed ({self.seen.span})"
+            )
         elif not whole:
             step = arith("/", pointer.offset, const(SIZES[dtype]), PY)
             extent = f"({extent} - {step.text})" if step is not None else extent
@@ -528,8 +542,14 @@ def rename(contract: Contract, names: dict[str, str]) -> Contract:
 def _mentioned(*texts: str) -> set[str]:
     out: set[str] = set()
     for text in texts:
-        out |= {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
-    return out - set(FUNCTIONS)
+        out |= _names_in(text)
+    return out
+
+
+@lru_cache(maxsize=20_000)
+def _names_in(text: str) -> frozenset[str]:
+    found = {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
+    return frozenset(found - set(FUNCTIONS))
 
 
 def _relevant(clauses: list[Clause], used: set[str]) -> list[Clause]:
@@ -550,10 +570,7 @@ def _relevant(clauses: list[Clause], used: set[str]) -> list[Clause]:
 
 
 def _without_duplicates(clauses: list[Clause]) -> list[Clause]:
-    seen: set[str] = set()
-    out: list[Clause] = []
+    out: dict[tuple[str, str], Clause] = {}
     for clause in clauses:
-        if clause.text not in seen:
-            seen.add(clause.text)
-            out.append(clause)
-    return out
+        out.setdefault((clause.text, clause.note if clause.text == "True" else ""), clause)
+    return list(out.values())

@@ -222,7 +222,7 @@ def _lift_main(code: HostCode, usr: str, cap: int) -> Lifted:
         for identity, value in constants.items():
             name = identity.split("@")[0]
             type_ = types.get(identity, "i32")
-            lo, hi = limits(type_)
+            hi = limits(type_)[1]
             made = run.fresh(
                 name, "dim", type_, meaning=f"constant {name} of the program", lo=0, hi=hi, low=1
             )

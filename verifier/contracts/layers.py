@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from specs.location import Span
 from verifier.contracts import tensors
-from verifier.contracts.run import Run
+from verifier.contracts.run import Run, Storage
 from verifier.contracts.values import (
     FALSE,
     PY,
@@ -29,10 +29,31 @@ from verifier.contracts.values import (
 
 _CONV = {"Conv1d": (1, False), "Conv2d": (2, False), "Conv3d": (3, False), "ConvTranspose1d": (1, True),
          "ConvTranspose2d": (2, True), "ConvTranspose3d": (3, True)}  # fmt: skip
-_CONV_NAMES = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "dilation", "groups", "bias")
-_TRANSPOSED = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "output_padding", "groups", "bias", "dilation")
+_CONV_NAMES = (
+    "in_channels",
+    "out_channels",
+    "kernel_size",
+    "stride",
+    "padding",
+    "dilation",
+    "groups",
+    "bias",
+)
+_TRANSPOSED = (
+    "in_channels",
+    "out_channels",
+    "kernel_size",
+    "stride",
+    "padding",
+    "output_padding",
+    "groups",
+    "bias",
+    "dilation",
+)
 _POOL = {"MaxPool1d": 1, "MaxPool2d": 2, "MaxPool3d": 3, "AvgPool1d": 1, "AvgPool2d": 2, "AvgPool3d": 3}
-_NORM = frozenset("BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LayerNorm".split())
+_NORM = frozenset(
+    "BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LayerNorm".split()
+)
 _SAME = frozenset(
     "ReLU ReLU6 GELU SiLU Sigmoid Tanh Softmax LogSoftmax Softplus Softsign LeakyReLU ELU SELU Hardtanh Hardswish Hardsigmoid "
     "Mish Dropout Dropout2d Dropout3d CELU Threshold LogSigmoid Softmin PReLU".split()
@@ -53,8 +74,15 @@ def parameter(run: Run, name: str, dims: tuple[Int, ...] | None, dtype: str | No
         out = tensors.allocate_unknown(run, name, dtype)
         return tensors.replace(out, layout="contiguous")
     key = run.unique(name)
-    storage = tensors.Storage(
-        dtype, None, dims, how="argument", align=tensors.DEVICE_ALIGN, host_name=name, caller=True, contiguous=True
+    storage = Storage(
+        dtype,
+        None,
+        dims,
+        how="argument",
+        align=tensors.DEVICE_ALIGN,
+        host_name=name,
+        caller=True,
+        contiguous=True,
     )
     run.add_storage(key, storage)
     run.caller_dims.append(dims)
@@ -70,7 +98,11 @@ def _tuple(value: Value | None, count: int, default: int) -> tuple[Int, ...] | N
         return tuple(const(default, PY) for _ in range(count))
     if isinstance(value, Int):
         return tuple(value for _ in range(count))
-    if isinstance(value, Items) and len(value.items) == count and all(isinstance(i, Int) for i in value.items):
+    if (
+        isinstance(value, Items)
+        and len(value.items) == count
+        and all(isinstance(i, Int) for i in value.items)
+    ):
         return tuple(i for i in value.items if isinstance(i, Int))
     return None
 
@@ -114,7 +146,9 @@ def _bias(run: Run, layer: Layer, name: str, count: Int | None, wanted: Value | 
         layer.attributes["bias"] = Unknown("an optional bias")
 
 
-def _build_conv(run: Run, layer: Layer, args: Sequence[Value], kwargs: Mapping[str, Value], name: str) -> None:
+def _build_conv(
+    run: Run, layer: Layer, args: Sequence[Value], kwargs: Mapping[str, Value], name: str
+) -> None:
     rank, transposed = _CONV[layer.kind]
     given = _bound(_TRANSPOSED if transposed else _CONV_NAMES, args, kwargs)
     layer.attributes |= given
@@ -127,15 +161,27 @@ def _build_conv(run: Run, layer: Layer, args: Sequence[Value], kwargs: Mapping[s
         dims = (outs, per_group, *kernel) if per_group is not None else None
     layer.attributes["weight"] = parameter(run, f"{name}_weight", dims)
     _bias(run, layer, f"{name}_bias", second if isinstance(second, Int) else None, given.get("bias"))
-    for key, default in (("stride", 1), ("padding", 0), ("dilation", 1), ("kernel_size", 1), ("output_padding", 0)):
+    for key, default in (
+        ("stride", 1),
+        ("padding", 0),
+        ("dilation", 1),
+        ("kernel_size", 1),
+        ("output_padding", 0),
+    ):
         both = _tuple(given.get(key), rank, default)
         layer.attributes[key] = Items(both) if both is not None else Unknown(key)
     layer.attributes["groups"] = groups
 
 
-def _build_norm(run: Run, layer: Layer, args: Sequence[Value], kwargs: Mapping[str, Value], name: str) -> None:
+def _build_norm(
+    run: Run, layer: Layer, args: Sequence[Value], kwargs: Mapping[str, Value], name: str
+) -> None:
     position = 1 if layer.kind == "GroupNorm" else 0
-    names = ("num_groups", "num_channels", "eps") if layer.kind == "GroupNorm" else ("num_features", "eps", "momentum")
+    names = (
+        ("num_groups", "num_channels", "eps")
+        if layer.kind == "GroupNorm"
+        else ("num_features", "eps", "momentum")
+    )
     if layer.kind == "LayerNorm":
         names = ("normalized_shape", "eps", "elementwise_affine")
     layer.attributes |= _bound(names, args, kwargs)
@@ -169,7 +215,9 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
         return tensors.call_function(run, "relu", [x], {}, span, hint)
     if layer.kind == "Flatten":
         start = layer.attributes.get("start_dim", const(1, PY))
-        return tensors.call_method(run, x, "flatten", [start, layer.attributes.get("end_dim", const(-1, PY))], {}, span, hint)
+        return tensors.call_method(
+            run, x, "flatten", [start, layer.attributes.get("end_dim", const(-1, PY))], {}, span, hint
+        )
     if layer.kind == "Linear":
         weight = layer.attributes["weight"]
         return tensors.call_function(run, "linear", [x, weight], {}, span, hint)
@@ -184,7 +232,9 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
     return tensors.allocate_unknown(run, hint, tensors.dtype_name(run, x))
 
 
-def _extent(run: Run, size: Int, kernel: Int, stride: Int, padding: Int, dilation: Int, span: Span) -> Int | None:
+def _extent(
+    run: Run, size: Int, kernel: Int, stride: Int, padding: Int, dilation: Int, span: Span
+) -> Int | None:
     """``(n + 2p - d(k - 1) - 1) // s + 1``; torch throws where the padded input is smaller than the kernel."""
 
     def op(sign: str, a: Int | None, b: Int | None) -> Int | None:
@@ -201,7 +251,9 @@ def _extent(run: Run, size: Int, kernel: Int, stride: Int, padding: Int, dilatio
     return op("+", op("/", free, step), const(1, PY))
 
 
-def _transposed_extent(size: Int, kernel: Int, stride: Int, padding: Int, dilation: Int, output: Int) -> Int | None:
+def _transposed_extent(
+    size: Int, kernel: Int, stride: Int, padding: Int, dilation: Int, output: Int
+) -> Int | None:
     """``(n - 1)s - 2p + d(k - 1) + o + 1``."""
 
     def op(sign: str, a: Int | None, b: Int | None) -> Int | None:
@@ -224,7 +276,9 @@ def _conv_dims(run: Run, layer: Layer, dims: tuple[Int, ...], span: Span) -> tup
     for axis in range(rank):
         k, s, p, d, o = (c[axis] for c in columns)
         size = dims[axis + 2]
-        found = _transposed_extent(size, k, s, p, d, o) if transposed else _extent(run, size, k, s, p, d, span)
+        found = (
+            _transposed_extent(size, k, s, p, d, o) if transposed else _extent(run, size, k, s, p, d, span)
+        )
         if found is None:
             return None
         if transposed:

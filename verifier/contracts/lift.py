@@ -347,7 +347,8 @@ class Host:
         chosen = None
         for index, case in enumerate(node["cases"]):
             for value in case["values"]:
-                if self.run.decide(self.binary("==", subject, self.eval(value), node), self.span(node)):
+                same = self.as_condition(self.binary("==", subject, self.eval(value), node), node)
+                if self.run.decide(same, self.span(node)):
                     chosen = index
                     break
             if chosen is not None:
@@ -411,7 +412,8 @@ class Host:
             case Dim3(x=x, y=y, z=z):
                 return {"x": x, "y": y, "z": z}.get(step) or Unknown(f"member {step}")
             case Items(items=items) if step in ("first", "second"):
-                return items[("first", "second").index(step)]
+                second: Value = items[("first", "second").index(step)]
+                return second
             case _:
                 return Unknown(f"member {step}")
 

@@ -50,7 +50,9 @@ def read(path: Path | None) -> tuple[Accepted, ...]:
         return tuple(Accepted(**{k: str(v) for k, v in entry.items()}) for entry in data["accepted"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ContractError(
-            f"the lock file is broken: {error}", Span(str(path), 1), "restore it from the base branch, or accept again"
+            f"the lock file is broken: {error}",
+            Span(str(path), 1),
+            "restore it from the base branch, or accept again",
         ) from error
 
 

@@ -8,6 +8,7 @@ Example: ``for (int b = 0; b < batch; ++b) kernel<<<…>>>(x + b * n, …)`` rec
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts.run import Dead, Fact, NotSimple, Refused
@@ -85,10 +86,8 @@ def _iteration(host: Host, node: Node) -> None:
     from verifier.contracts.lift import Continue
 
     host.run.step()
-    try:
+    with contextlib.suppress(Continue):
         host.exec(node["body"])
-    except Continue:
-        pass
     if node["k"] == "for" and node["step"] is not None:
         host.eval(node["step"])
 

@@ -83,11 +83,17 @@ def load(path: Path, *, sandbox: Sandbox) -> Problem:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"cannot read the problem file: {error}", Span(str(path), 0), "give a readable file") from error
+        raise ContractError(
+            f"cannot read the problem file: {error}", Span(str(path), 0), "give a readable file"
+        ) from error
     request = json.dumps({"path": str(path), "text": text}).encode()
-    done = run(python_argv("verifier.contracts.problem_worker"), sandbox=sandbox, stdin=request, limits=_LIMITS)
+    done = run(
+        python_argv("verifier.contracts.problem_worker"), sandbox=sandbox, stdin=request, limits=_LIMITS
+    )
     if done.timed_out or done.truncated:
-        raise ContractError("the problem file ran into its limits", Span(str(path), 0), "make get_inputs cheap")
+        raise ContractError(
+            "the problem file ran into its limits", Span(str(path), 0), "make get_inputs cheap"
+        )
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise ContractError(
@@ -145,7 +151,9 @@ def _named(argument: Argument, name: str, values: dict[str, int]) -> Argument:
     from dataclasses import replace
 
     if argument.kind == "list":
-        return replace(argument, items=tuple(_named(a, f"{name}_{i}", values) for i, a in enumerate(argument.items)))
+        return replace(
+            argument, items=tuple(_named(a, f"{name}_{i}", values) for i, a in enumerate(argument.items))
+        )
     if argument.shape is None:
         return argument
     shape: list[str] = []

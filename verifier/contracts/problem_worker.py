@@ -62,7 +62,12 @@ class Names:
             name = f"{name}_" if name in FUNCTIONS or not name.isascii() else name
             self.values[name] = value
             return Sym(value, name)
-        if isinstance(value, list | tuple) and value and len(value) <= 16 and all(type(v) in (int, Sym) for v in value):
+        if (
+            isinstance(value, list | tuple)
+            and value
+            and len(value) <= 16
+            and all(type(v) in (int, Sym) for v in value)
+        ):
             items = [self.wrap(f"{name}_{i}", v) for i, v in enumerate(value)]
             return items if isinstance(value, list) else tuple(items)
         return value
@@ -72,7 +77,9 @@ def describe(value: Any) -> dict[str, Any]:
     """An argument as data."""
     if isinstance(value, Tensor):
         shape = None if value.shape is None else [text_of(d) for d in value.shape]
-        content = None if value.low is None or value.high is None else [text_of(value.low), text_of(value.high)]
+        content = (
+            None if value.low is None or value.high is None else [text_of(value.low), text_of(value.high)]
+        )
         return {
             "kind": "tensor",
             "shape": shape,

@@ -21,7 +21,7 @@ from typing import Any
 
 from specs.contract import Origin
 from specs.location import NOWHERE, Span
-from verifier.contracts.values import DIM_MAX, Bool, Dim3, Int, Shape, Tensor, lnot, symbol
+from verifier.contracts.values import DIM_MAX, Bool, Dim3, Int, Pointer, Shape, Tensor, lnot, symbol
 
 MAX_PATHS = 48
 MAX_STEPS = 60_000
@@ -147,6 +147,8 @@ class Run:
         self.caller_dims: list[tuple[Int, ...]] = []
         """Dims of the caller's tensors, where known: each is within the size cap."""
         self.uninitialised: set[str] = set()
+        self.texts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+        """Clauses in normal form, for each set of replacements (see emit)."""
 
     # --- budget ------------------------------------------------------------------------------------------------------
 
@@ -376,11 +378,16 @@ class Run:
                 path=tuple(self.path),
                 checked=frozenset(self.checked),
                 ranks={k: v.rank for k, v in self.shapes.items()},
-                storages={k: copy.copy(v) for k, v in self.storages.items()},
+                storages={k: copy.copy(self.storages[k]) for k in self._reachable(fields["args"])},
                 loops=tuple(self.loops),
                 gaps=tuple(self.gaps),
             )
         )
+
+    def _reachable(self, args: tuple[Any, ...]) -> set[str]:
+        """The storages that the arguments point to, and what they may be views of."""
+        keys = {a.storage for a in args if isinstance(a, Pointer)}
+        return keys | {self.root(k) for k in keys}
 
 
 class NotSimple(Exception):

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from specs.clauses import ClauseError, parse
-from specs.location import Span
+from specs.location import NOWHERE, Span
 from verifier.contracts.errors import ContractError
 from verifier.source.device_text import SourceText
 
@@ -47,7 +47,7 @@ class StatedBuffer:
     mode: str = "inout"
     fresh: bool = False
     align: int = 0
-    span: Span = Span("", 0)
+    span: Span = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +91,26 @@ class Stated:
             "kernel": self.kernel,
             "instantiation": self.instantiation,
             "launcher": self.launcher,
-            "buffers": {k: [b.dtype, list(b.dims), b.mode, b.fresh, b.align] for k, b in self.buffers.items()},
+            "buffers": {
+                k: [b.dtype, list(b.dims), b.mode, b.fresh, b.align] for k, b in self.buffers.items()
+            },
             "scalars": self.scalars,
             "symbols": {k: [s.kind, s.low, s.high, s.value] for k, s in self.symbols.items()},
             "requires": [t for t, _ in self.requires],
             "content": {k: [a, b] for k, (a, b, _) in self.content.items()},
             "no_alias": [[a, b] for a, b, _ in self.no_alias],
-            "launch": None if self.launch is None else [self.launch.grid, self.launch.block, self.launch.shared_bytes],
+            "launch": None
+            if self.launch is None
+            else [self.launch.grid, self.launch.block, self.launch.shared_bytes],
         }
         return json.dumps(data, sort_keys=True)
 
     @property
     def empty(self) -> bool:
         """Whether it says nothing that shrinks the domain."""
-        return not (self.buffers or self.scalars or self.requires or self.content or self.no_alias or self.launch)
+        return not (
+            self.buffers or self.scalars or self.requires or self.content or self.no_alias or self.launch
+        )
 
 
 # --- pieces ---------------------------------------------------------------------------------------------------------
@@ -114,7 +120,9 @@ def _clause(text: str, span: Span) -> str:
     try:
         parse(text)
     except ClauseError as error:
-        raise ContractError(str(error), span, "use the clause language of docs/reference/contracts.md") from error
+        raise ContractError(
+            str(error), span, "use the clause language of docs/reference/contracts.md"
+        ) from error
     return text.strip()
 
 
@@ -138,11 +146,15 @@ def buffer(param: str, text: str, span: Span) -> StatedBuffer:
     found = _BUFFER.match(text.strip())
     if found is None:
         raise ContractError(
-            f"buffer {param}: {text!r} is not 'in|out|inout DTYPE[DIM, …] [fresh] [align N]'", span, "write e.g. in f32[n]"
+            f"buffer {param}: {text!r} is not 'in|out|inout DTYPE[DIM, …] [fresh] [align N]'",
+            span,
+            "write e.g. in f32[n]",
         )
     dtype = found["dtype"]
     if dtype not in DTYPES:
-        raise ContractError(f"buffer {param}: unknown dtype {dtype!r}", span, f"use one of {' '.join(DTYPES)}")
+        raise ContractError(
+            f"buffer {param}: unknown dtype {dtype!r}", span, f"use one of {' '.join(DTYPES)}"
+        )
     dims = _split(found["dims"])
     if not dims:
         raise ContractError(f"buffer {param}: no extent", span, "write the number of elements, e.g. f32[n]")
@@ -169,11 +181,15 @@ def content(param: str, text: str, span: Span) -> tuple[str, str, Span]:
 
 def _three(value: Any, what: str, span: Span) -> tuple[str, str, str]:
     if isinstance(value, str):
-        value = _split(value.strip().removeprefix("(").removesuffix(")") if value.strip().startswith("(") else value)
+        value = _split(
+            value.strip().removeprefix("(").removesuffix(")") if value.strip().startswith("(") else value
+        )
     if isinstance(value, int):
         value = [value]
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= 3:
-        raise ContractError(f"launch: {what} needs one to three sizes", span, f'write {what} = ["ceil_div(n, 256)"]')
+        raise ContractError(
+            f"launch: {what} needs one to three sizes", span, f'write {what} = ["ceil_div(n, 256)"]'
+        )
     parts = [_clause(str(v), span) for v in value] + ["1", "1"]
     return parts[0], parts[1], parts[2]
 
@@ -187,22 +203,30 @@ def read_toml(path: Path, source: str, text: str | None = None) -> list[Stated]:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ContractError(f"cannot read the contract: {error}", Span(str(path), 0), "give a readable file") from error
+            raise ContractError(
+                f"cannot read the contract: {error}", Span(str(path), 0), "give a readable file"
+            ) from error
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise ContractError(
-            f"not TOML: {error}", Span(str(path), int(line.group(1)) if line else 1), "see docs/reference/contracts.md"
+            f"not TOML: {error}",
+            Span(str(path), int(line.group(1)) if line else 1),
+            "see docs/reference/contracts.md",
         ) from error
     tables = data.get("contract")
     unknown = set(data) - {"contract"}
     places = _Places(str(path), text)
     if unknown:
         key = sorted(unknown)[0]
-        raise ContractError(f"unknown table or key {key!r}", places.of(key), "a contract file holds [[contract]] tables only")
+        raise ContractError(
+            f"unknown table or key {key!r}", places.of(key), "a contract file holds [[contract]] tables only"
+        )
     if not isinstance(tables, list) or not tables:
-        raise ContractError("no [[contract]] table", Span(str(path), 1), 'start with [[contract]] and kernel = "name"')
+        raise ContractError(
+            "no [[contract]] table", Span(str(path), 1), 'start with [[contract]] and kernel = "name"'
+        )
     return [_table(table, index, source, places) for index, table in enumerate(tables)]
 
 
@@ -227,17 +251,23 @@ def _table(table: Any, index: int, source: str, places: _Places) -> Stated:
         raise ContractError("a contract without kernel", here, 'add kernel = "name"')
     for key in table:
         if key not in _KEYS:
-            raise ContractError(f"unknown key {key!r}", places.of(key, index), f"known keys: {', '.join(sorted(_KEYS))}")
+            raise ContractError(
+                f"unknown key {key!r}", places.of(key, index), f"known keys: {', '.join(sorted(_KEYS))}"
+            )
 
     def typed(key: str, kind: type, what: str) -> Any:
         value = table.get(key, kind())
         if not isinstance(value, kind):
-            raise ContractError(f"{key} must be {what}", places.of(key, index), "see docs/reference/contracts.md")
+            raise ContractError(
+                f"{key} must be {what}", places.of(key, index), "see docs/reference/contracts.md"
+            )
         return value
 
     out = Stated(table["kernel"], source, here)
     if "instantiation" in table:
-        out.instantiation = tuple(str(t) for t in typed("instantiation", list, "a list of template arguments"))
+        out.instantiation = tuple(
+            str(t) for t in typed("instantiation", list, "a list of template arguments")
+        )
     out.launcher = typed("launcher", str, "a host function's name")
     for name, value in typed("symbols", dict, "a table of symbols").items():
         out.symbols[name] = _symbol(name, value, places.of(name, index))
@@ -276,14 +306,18 @@ def _symbol(name: str, value: Any, span: Span) -> StatedSymbol:
     if isinstance(value, int) and not isinstance(value, bool):
         return StatedSymbol(name, value=value, low=1)
     if not isinstance(value, dict) or not set(value) <= {"kind", "low", "high", "value"}:
-        raise ContractError(f"symbol {name}: use kind, low, high, value", span, "write n = { low = 1, value = 1024 }")
+        raise ContractError(
+            f"symbol {name}: use kind, low, high, value", span, "write n = { low = 1, value = 1024 }"
+        )
     kind = value.get("kind", "dim")
     if kind not in ("dim", "scalar"):
         raise ContractError(f"symbol {name}: kind is dim or scalar", span, 'write kind = "dim"')
     for key in ("low", "high", "value"):
         if key in value and (not isinstance(value[key], int) or isinstance(value[key], bool)):
             raise ContractError(f"symbol {name}: {key} must be an integer", span, f"write {key} = 1")
-    return StatedSymbol(name, kind, value.get("low", 1 if kind == "dim" else None), value.get("high"), value.get("value"))
+    return StatedSymbol(
+        name, kind, value.get("low", 1 if kind == "dim" else None), value.get("high"), value.get("value")
+    )
 
 
 # --- comments -------------------------------------------------------------------------------------------------------
@@ -300,7 +334,12 @@ def read_comments(texts: Iterable[SourceText], kernels: Sequence[str]) -> list[S
         for index, row in enumerate(rows):
             stripped = row.strip()
             if stripped.startswith("//@"):
-                pending.append((stripped.removeprefix("//@").strip(), Span(source.path, source.line(index + 1), row.index("//@") + 1)))
+                pending.append(
+                    (
+                        stripped.removeprefix("//@").strip(),
+                        Span(source.path, source.line(index + 1), row.index("//@") + 1),
+                    )
+                )
             elif pending and "__global__" in row:
                 head = "\n".join(rows[index : index + 12])
                 names = _CALLABLE.findall(head[head.index("__global__") :])
@@ -310,7 +349,9 @@ def read_comments(texts: Iterable[SourceText], kernels: Sequence[str]) -> list[S
                     pending = []
         if pending:
             raise ContractError(
-                "contract comments without a kernel after them", pending[0][1], "put them right above the __global__ function"
+                "contract comments without a kernel after them",
+                pending[0][1],
+                "put them right above the __global__ function",
             )
     return out
 
@@ -331,19 +372,25 @@ def _comments(kernel: str, lines: list[tuple[str, Span]]) -> Stated:
             case "content":
                 name, sign, spec = rest.partition(" in ")
                 if not sign:
-                    raise ContractError("content needs 'NAME in LOW..HIGH'", span, "write e.g. content idx in 0..n-1")
+                    raise ContractError(
+                        "content needs 'NAME in LOW..HIGH'", span, "write e.g. content idx in 0..n-1"
+                    )
                 out.content[name.strip()] = content(name.strip(), spec, span)
             case "launch":
                 out.launch = _launch_comment(rest, span)
             case "scalar":
                 name, sign, spec = rest.partition("=")
                 if not sign:
-                    raise ContractError("scalar needs 'NAME = CLAUSE'", span, "write e.g. scalar n = i32(len)")
+                    raise ContractError(
+                        "scalar needs 'NAME = CLAUSE'", span, "write e.g. scalar n = i32(len)"
+                    )
                 out.scalars[name.strip()] = _clause(spec, span)
             case "alias":
                 names = [n for n in re.split(r"[,\s]+", rest.removesuffix("disjoint").rstrip(": ")) if n]
                 if not rest.endswith("disjoint") or len(names) != 2:
-                    raise ContractError("alias needs 'A, B: disjoint'", span, "write e.g. alias x, y: disjoint")
+                    raise ContractError(
+                        "alias needs 'A, B: disjoint'", span, "write e.g. alias x, y: disjoint"
+                    )
                 out.no_alias.append((names[0], names[1], span))
             case "symbol":
                 name, _, spec = rest.partition("=")
@@ -371,7 +418,9 @@ def _launch_comment(text: str, span: Span) -> StatedLaunch:
     )
     if found is None:
         raise ContractError(
-            f"launch {text!r} is not 'grid=(…) block=(…) [shared=…]'", span, "write e.g. grid=(ceil_div(n, 256)) block=(256)"
+            f"launch {text!r} is not 'grid=(…) block=(…) [shared=…]'",
+            span,
+            "write e.g. grid=(ceil_div(n, 256)) block=(256)",
         )
     return StatedLaunch(
         _three(_outer(found["grid"]), "grid", span),

@@ -538,7 +538,7 @@ def _permute(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: s
             return opaque(run, hint, name, tensor.dtype)
     if order == sorted(order):
         return tensor
-    layout = "dense" if is_contiguous(run, tensor) or tensor.layout == "dense" else "free"
+    layout: Any = "dense" if is_contiguous(run, tensor) or tensor.layout == "dense" else "free"
     return Tensor(
         run.unique(hint), tuple(dims[i] for i in order), tensor.dtype, tensor.storage, layout, tensor.offset,
         host_name=tensor.host_name,
@@ -617,8 +617,8 @@ def call_function(
         rest = list(args)
         dtype = _dtype_argument(run, kwargs)
         options = [v for v in rest if isinstance(v, Options | Dtype)]
-        for value in options:
-            dtype = dtype or dtype_value(run, value)
+        for option in options:
+            dtype = dtype or dtype_value(run, option)
         shape_values: list[Value] = [v for v in rest if isinstance(v, Int | Items | Sizes)]
         if name in ("full", "randint"):
             shape_values = [v for v in rest if isinstance(v, Items | Sizes)]

@@ -41,7 +41,9 @@ def text_of(value: int) -> str:
     return value.text if isinstance(value, Sym) else str(int(value))
 
 
-def _binary(symbol: str, function: Callable[[int, int], int]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _binary(
+    symbol: str, function: Callable[[int, int], int]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def forward(a: Sym, b: object) -> Any:
         if type(b) is not int and not isinstance(b, Sym):
             return NotImplemented
@@ -80,8 +82,8 @@ def _modulo(a: int, b: object) -> Any:
     return Sym(rest, f"({text_of(a)} % {text_of(b)})") if int(a) >= 0 and int(b) > 0 else rest
 
 
-Sym.__floordiv__ = _floordiv  # type: ignore[method-assign,assignment]
-Sym.__mod__ = _modulo  # type: ignore[method-assign,assignment]
+Sym.__floordiv__ = _floordiv  # type: ignore[method-assign]
+Sym.__mod__ = _modulo  # type: ignore[method-assign]
 
 
 class Dtype(str):
@@ -117,7 +119,13 @@ class Tensor:
         return total
 
     def _same(self, dtype: str | None = None, keep: bool = False) -> Tensor:
-        return Tensor(self.shape, dtype or self.dtype, self.low if keep else None, self.high if keep else None, self.layout)
+        return Tensor(
+            self.shape,
+            dtype or self.dtype,
+            self.low if keep else None,
+            self.high if keep else None,
+            self.layout,
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -148,7 +156,7 @@ class Tensor:
         return self.transpose(0, 1)
 
     @property
-    def T(self) -> Tensor:  # noqa: N802
+    def T(self) -> Tensor:
         return self.transpose(0, 1)
 
     def view(self, *dims: Any) -> Tensor:
@@ -165,14 +173,18 @@ class Tensor:
         return Tensor(tuple(dims), self.dtype, self.low, self.high, self.layout)
 
     def _with(self, other: Any) -> Tensor:
-        if isinstance(other, Tensor) and (other.shape is None or self.shape is None or tuple(other.shape) != tuple(self.shape)):
+        if isinstance(other, Tensor) and (
+            other.shape is None or self.shape is None or tuple(other.shape) != tuple(self.shape)
+        ):
             return Tensor(None, self.dtype)
         return self._same()
 
     def _compared(self, other: Any) -> Tensor:
         return self._with(other)._same("bool")
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _with
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = (
+        _with
+    )
     __gt__ = __lt__ = __ge__ = __le__ = _compared
 
     def __neg__(self) -> Tensor:
@@ -217,7 +229,9 @@ def _creator(name: str) -> Callable[..., Tensor]:
     return create
 
 
-def randint(*args: Any, dtype: str | None = None, size: Any = None, low: Any = None, high: Any = None, **kwargs: Any) -> Tensor:
+def randint(
+    *args: Any, dtype: str | None = None, size: Any = None, low: Any = None, high: Any = None, **kwargs: Any
+) -> Tensor:
     """``randint(high, size)``, ``randint(low, high, size)``, and the keyword forms."""
     numbers = [a for a in args if isinstance(a, int)]
     size = next((a for a in args if isinstance(a, list | tuple)), size)
@@ -305,8 +319,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _fill(module: types.ModuleType) -> None:
     names: dict[str, Any] = {n: _creator(n) for n in ("rand", "randn", "zeros", "ones", "empty", "full")}
-    names |= {n: _like for n in ("rand_like", "randn_like", "zeros_like", "ones_like", "empty_like", "full_like")}
-    names |= {n: _pointwise for n in ("triu", "tril", "softmax", "abs", "sigmoid", "relu", "clamp", "exp", "log")}
+    names |= dict.fromkeys(("rand_like", "randn_like", "zeros_like", "ones_like", "empty_like", "full_like"), _like)
+    names |= dict.fromkeys(("triu", "tril", "softmax", "abs", "sigmoid", "relu", "clamp", "exp", "log"), _pointwise)
     names |= {n: Dtype(d) for n, d in DTYPES.items()}
     names |= {"randint": randint, "arange": arange, "Tensor": Tensor, "manual_seed": Anything()}
     for name, value in names.items():

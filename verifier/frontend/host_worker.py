@@ -148,7 +148,7 @@ class Reader:
         key = cursor.get_usr()
         if key in self.functions:
             return
-        self.functions[key] = node = {
+        node: Node = {
             "name": _qualified(cursor),
             "params": [],
             "result": _type(cursor.result_type),
@@ -156,6 +156,7 @@ class Reader:
             "lines": [cursor.extent.start.line, cursor.extent.end.line],
             "body": None,
         }
+        self.functions[key] = node
         for child in cursor.get_children():
             if child.kind == CursorKind.PARM_DECL:
                 default = [c for c in child.get_children() if c.kind.is_expression()]
