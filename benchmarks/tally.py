@@ -83,7 +83,7 @@ def decided(record: Record, required: Sequence[str] = REQUIRED_PROPERTIES) -> bo
 
 def _general(text: str) -> str:
     """A detail without the names and numbers of its file, so that equal reasons add up."""
-    text = re.sub(r"[\w./-]+\.(?:cu|py|cuh|h|toml)(?::\d+)*:?\s*", "", text)
+    text = re.sub(r" ?\(?[\w./+-]+\.(?:cu|py|cuh|h|toml)(?::\d+)*\)?:?", "", text)
     text = re.sub(r"\bline \d+\b", "line N", text)
     text = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "'…'", text)
     return re.sub(r"\b\d+(?:\.\d+)?\b", "N", text).strip()[:140]
@@ -204,12 +204,27 @@ def _other_reasons(records: Iterable[Record]) -> Iterable[tuple[str, str]]:
                     yield f"gate {gate} {result['result']}: {_general(result['detail'])}", record["path"]
 
 
+_LABELLED = ("race-shared", "race-global", "barrier-divergence")
+
+
 def _confusion(records: Iterable[Record]) -> dict[str, dict[str, int]]:
+    """Labels speak of races and divergence alone, so they are compared with these properties alone."""
     table: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         if record.get("label"):
-            table[record["label"]][outcome(record)] += 1
+            table[record["label"]][_ordered(record)] += 1
     return {label: dict(row) for label, row in sorted(table.items())}
+
+
+def _ordered(record: Record) -> str:
+    """``refuted``, ``proved``, ``open``, or the outcome of a file without verdicts."""
+    report = record["report"]
+    if not report or not report["kernels"]:
+        return outcome(record) if outcome(record) not in ("PASS", "FAIL", "INCONCLUSIVE") else "open"
+    states = {state(report, k, p) for k in report["kernels"] for p in _LABELLED}
+    if "REFUTED" in states:
+        return "refuted"
+    return "proved" if states <= {"PROVED", "NOT_APPLICABLE"} else "open"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
@@ -259,9 +274,11 @@ def markdown(figures: Mapping[str, Any], title: str, command: str = "") -> str:
         ),
     )
     if figures["labels"]:
+        kinds = ("proved", "refuted", "open", "unreadable", "cut off", "tool error")
+        lines += ["Labels against races and divergence:", ""]
         lines += _table(
-            ("label", *OUTCOMES),
-            ((label, *(row.get(o, 0) for o in OUTCOMES)) for label, row in figures["labels"].items()),
+            ("label", *kinds),
+            ((label, *(row.get(k, 0) for k in kinds)) for label, row in figures["labels"].items()),
         )
     if figures["findings"]:
         lines += ["Faults reported in files that FAIL (one a kernel and property):", ""]

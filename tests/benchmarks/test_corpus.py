@@ -1,6 +1,7 @@
 """Pairing, resuming and label headers of the corpus runner; the tool itself is replaced by a recorded answer."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,20 @@ def test_label_header() -> None:
         ("WIDTH=256",),
     )
     assert labels.header("#include <cuda.h>\n") is None
+
+
+def test_labelled_contract(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.cu"
+    file.write_text(
+        "//pass\n//--blockDim=[8,4] --gridDim=2 -DN\n"
+        "__global__ void k(const float* x, unsigned int *y, struct S* z, int n) {}\n"
+    )
+    labelled = labels.read(file, tmp_path / "contracts")
+    assert labelled is not None and labelled.label == "pass"
+    assert labelled.arguments[:3] == ("-D", "N=1", "--contract")
+    (made,) = tomllib.loads(Path(labelled.arguments[3]).read_text())["contract"]
+    assert made["launch"] == {"grid": ["2"], "block": ["8", "4"]}
+    assert made["buffers"] == {"x": "inout f32[67108864] fresh", "y": "inout u32[67108864] fresh"}
 
 
 def test_expectation_comments() -> None:

@@ -108,7 +108,7 @@ def test_figures_and_tables() -> None:
     assert figures["reasons"] == [{"text": "budget", "count": 1, "files": 1, "example": "b.cu"}]
     assert figures["details"][0]["text"] == "budget: line N: overflow"
     assert figures["seconds"] == {"median": 1.0, "p95": 9.0, "max": 9.0}
-    assert figures["labels"] == {"pass": {"PASS": 1}, "xfail:X": {"INCONCLUSIVE": 1}}
+    assert figures["labels"] == {"pass": {"proved": 1}, "xfail:X": {"proved": 1}}
     text = tally.markdown(figures, "Kernels", "command")
     assert (
         "| 3 | 1 (33.3 %) | 0 (0.0 %) | 1 (33.3 %) | 0 (0.0 %) | 1 (33.3 %) | 0 (0.0 %) | 1 (33.3 %) |"
