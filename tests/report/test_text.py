@@ -31,7 +31,7 @@ def test_race_shows_both_threads_beside_each_other(failing: FileResult) -> None:
         "block 0, thread 0",
         "reads scratch[1]  (line 4)",
     ]
-    assert "  launch  row_sum<<<1, 256>>>  n = 256  (replayed in the simulator)" in rows
+    assert "  launch  row_sum<<<1, 256>>>  n = 256  (replayed by the simulator)" in rows
 
 
 def test_notes_are_hidden_but_counted(failing: FileResult) -> None:
@@ -50,6 +50,19 @@ def test_unknown_property_says_why_and_where(open_: FileResult) -> None:
 def test_draft_is_shown_only_where_it_is_needed(open_: FileResult, passing: FileResult) -> None:
     assert "    [kernel.saxpy]" in shown(open_)
     assert "[kernel.saxpy]" not in shown(replace(passing, draft=open_.draft))
+
+
+def test_launches_with_the_same_verdicts_share_a_table(passing: FileResult) -> None:
+    prove = passing.gates[1]
+    twice = replace(prove, kernels=(prove.kernels[0], replace(prove.kernels[0], instantiation=("double",))))
+    rows = shown(replace(passing, gates=(twice,))).splitlines()
+    assert sum("proved  " in row for row in rows) == 1
+    assert [row.split("<<<")[0] for row in rows if "<<<" in row] == ["  saxpy", "  saxpy<double>"]
+
+
+def test_blank_lines_only_between_parts(report: Report, passing: FileResult) -> None:
+    for text in (render(report, "text"), shown(passing), render(report, "text", verbose=True)):
+        assert "\n\n\n" not in text and text.endswith("\n") and not text.endswith("\n\n")
 
 
 def test_assumption_comes_with_the_missing_check(passing: FileResult) -> None:

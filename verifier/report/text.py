@@ -13,6 +13,7 @@ Example::
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -37,10 +38,15 @@ def render(report: Report, *, colour: bool = False, verbose: bool = False) -> st
     """The whole report. With several files, those that pass take one line each unless ``verbose``."""
     paint = Paint(colour)
     several = len(report.files) > 1
-    parts = ["\n".join(_file(file, paint, verbose, brief=several and not verbose)) for file in report.files]
-    tail = list(_summary(report, paint)) if several or not report.complete else []
-    tail += [paint(line(note), "dim") for note in report.notes]
-    return defuse("\n".join([*parts, *tail]) + "\n")
+    rows: list[str] = []
+    for file in report.files:
+        found = list(_file(file, paint, verbose, brief=several and not verbose))
+        rows += ["", *found, ""] if len(found) > 1 else found
+    if several or not report.complete:
+        rows += ["", *_summary(report, paint)]
+    rows += [paint(line(note), "dim") for note in report.notes]
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(rows)).strip("\n")
+    return defuse(text + "\n")
 
 
 def _file(file: FileResult, paint: Paint, verbose: bool, brief: bool) -> Iterator[str]:
@@ -56,11 +62,15 @@ def _file(file: FileResult, paint: Paint, verbose: bool, brief: bool) -> Iterato
         yield from block(finding, file.texts, paint)
     if file.verdict is not Outcome.FAIL:
         yield from _reasons(file, paint, verbose)
-    kernels = [k for g in file.gates if g.gate == "prove" for k in g.kernels]
-    for kernel in kernels:
+    detailed = verbose or file.verdict is Outcome.FAIL
+    for kernels in _alike(k for g in file.gates if g.gate == "prove" for k in g.kernels):
         yield ""
-        detailed = verbose or file.verdict is Outcome.FAIL
-        yield from _kernel(kernel, paint, verbose, detailed, file.path)
+        for kernel in kernels:
+            label = (
+                f"{kernel.name}<{', '.join(kernel.instantiation)}>" if kernel.instantiation else kernel.name
+            )
+            yield f"  {paint(line(label), 'strong')}{_launch(kernel.contract, file.path)}"
+        yield from _properties(kernels[0], paint, verbose, detailed)
     yield from _assumptions(file, paint)
     if verbose:
         yield from _gates(file, paint)
@@ -98,10 +108,17 @@ def _reasons(file: FileResult, paint: Paint, verbose: bool) -> Iterator[str]:
         yield paint(f"    and {len(file.reasons) - len(reasons)} more (-v shows them)", "dim")
 
 
-def _kernel(kernel: KernelResult, paint: Paint, verbose: bool, detailed: bool, path: str) -> Iterator[str]:
+def _alike(kernels: Iterable[KernelResult]) -> list[list[KernelResult]]:
+    """Launches with the same verdicts (a template's instantiations, mostly) share one table."""
+    groups: dict[object, list[KernelResult]] = {}
+    for kernel in kernels:
+        key = tuple((p.id, p.verdict, p.reason, p.detail, p.span.line) for p in kernel.properties)
+        groups.setdefault(key, []).append(kernel)
+    return list(groups.values())
+
+
+def _properties(kernel: KernelResult, paint: Paint, verbose: bool, detailed: bool) -> Iterator[str]:
     """``detailed``: why something is unknown; not needed where the reasons above said it."""
-    label = f"{kernel.name}<{', '.join(kernel.instantiation)}>" if kernel.instantiation else kernel.name
-    yield f"  {paint(line(label), 'strong')}{_launch(kernel.contract, path)}"
     groups = (
         (Verdict.REFUTED, "refuted", "bad"),
         (Verdict.ERROR, "error", "bad"),
