@@ -42,7 +42,8 @@ class Binding:
 
     ``given``: option -> integer scalar parameter, the launch says its value. ``chosen``: option -> index into its
     candidates. ``fixed``: option -> value (the user's, or the default). ``stated``: float scalar -> its one value.
-    ``shapes``: clause texts of each input's shape, and of an output's where it is known.
+    ``shapes``: clause texts of each input's shape, and of an output's where it is known. ``side``: what the kernel
+    writes besides and the reference does not have (the mean of a normalisation).
     """
 
     reference: Reference
@@ -54,6 +55,7 @@ class Binding:
     chosen: dict[str, int] = field(default_factory=dict)
     stated: dict[str, float] = field(default_factory=dict)
     shapes: dict[str, Texts] = field(default_factory=dict)
+    side: tuple[str, ...] = ()
 
     def shape(self, param: str, symbols: Symbols) -> Shape | None:
         """Of one buffer at one launch; None for an output whose shape is not known beyond its size."""
@@ -82,13 +84,16 @@ class Binding:
             values[name] = candidates[index] if index < len(candidates) else option.default
         return values
 
-    def text(self) -> str:
-        """The comparison in words: ``y = softmax(input=x, dim=-1)``."""
+    def text(self, options: Options | None = None) -> str:
+        """The comparison in words: ``y = softmax(input=x, dim=-1)``; with all ``options`` of a launch if given."""
         if self.reference.op is None:
             return f"{', '.join(self.outputs)} = {self.reference.text}"
         words = [f"{operand.name}={param}" for operand, param in self.inputs]
-        words += [f"{k}={v!r}" for k, v in self.fixed.items() if v is not None]
-        words += [f"{k}={p}" for k, p in (self.drawn | self.given).items()]
+        if options is not None:
+            words += [f"{k}={v!r}" for k, v in options.items() if v is not None]
+        else:
+            words += [f"{k}={v!r}" for k, v in self.fixed.items() if v is not None]
+            words += [f"{k}={p}" for k, p in (self.drawn | self.given).items()]
         return f"{', '.join(self.outputs)} = {self.reference.op.name}({', '.join(words)})"
 
 
@@ -118,7 +123,7 @@ def bind(kernel: ir.Kernel, contract: Contract, reference: Reference, pool: Sequ
     if not outputs:
         raise Unbound("the kernel writes none of its buffers")
     used = loaded(kernel)
-    both = [name for name in outputs if name in used and not filled(contract, name)]
+    both = [name for name in outputs if name in used and _brought(contract, name)]
     defined = [name for name in outputs if name not in both and _brought(contract, name)]
     reads = [p.name for p in pointers if p.name not in outputs]
     if reference.op is None:
@@ -138,9 +143,9 @@ def filled(contract: Contract, param: str) -> bool:
 
 
 def _brought(contract: Contract, param: str) -> bool:
-    """Whether the caller gives the buffer with contents."""
+    """Whether the buffer has contents at launch, and not one known value: then what it holds is an input."""
     buffer = contract.buffer(param)
-    return buffer is not None and buffer.initialized and buffer.content is None
+    return buffer is not None and buffer.initialized and not filled(contract, param)
 
 
 def _free(
@@ -192,27 +197,29 @@ def _op(
     both: list[str],
     defined: list[str],
 ) -> Readings:
-    if len(outputs) != 1:
-        raise Unbound(f"the kernel writes {', '.join(outputs)}, but {op.name} has one output")
     drawn, given = _scalars(kernel, contract, op, reference.options)
     said = {*reference.options, *drawn, *given}
     open_ = [o for o in op.options if o.name not in said and o.candidates is not None]
     settled = {o.name: o.default for o in op.options if o.name not in said and o.candidates is None}
-    base = Binding(reference, (), tuple(outputs), {**reference.options, **settled}, drawn, given)
+    base = Binding(reference, (), (), {**reference.options, **settled}, drawn, given)
     reasons: list[str] = []
     fits: list[Binding] = []
     complete = True
     for inputs in _orders(op, reads, both, defined):
-        all_shapes, all_there = _shape_readings(contract, op, inputs, outputs[0])
-        complete = complete and all_there
-        for texts in all_shapes:
-            reading = replace(base, inputs=inputs, shapes=texts)
-            found = list(_fitting(reading, contract, op, pool, open_, both, reasons))
-            if len(found) > 1:
-                raise Unbound(_ambiguous(op, found))
-            fits += found
+        for output in outputs:
+            side = tuple(o for o in outputs if o != output)
+            all_shapes, all_there = _shape_readings(contract, op, inputs, output)
+            complete = complete and all_there
+            for texts in all_shapes:
+                reading = replace(base, inputs=inputs, outputs=(output,), shapes=texts, side=side)
+                found = list(_fitting(reading, contract, op, pool, open_, both, reasons))
+                if len(found) > 1:
+                    raise Unbound(_ambiguous(op, found))
+                fits += found
         if fits:
             break
+    if len({b.outputs for b in fits}) > 1:
+        raise Unbound(f"the kernel writes {', '.join(outputs)}: which of them is {op.name} is not known")
     if not fits:
         counted = f"{op.name} needs {_wanted(op)}, the kernel reads {_list(reads, both)}"
         raise Unbound(reasons[0] if reasons else counted)

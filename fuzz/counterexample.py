@@ -14,15 +14,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import pprint
 import zlib
 from pathlib import Path
 from typing import Any
 
 from fuzz.binding import Binding
+from fuzz.case import Case, Fault, Job, inputs_of, run_case
 from fuzz.oracle import Oracle
 from fuzz.reference import Reference
-from fuzz.runner import Case, Fault, Job, inputs_of, run_case
 from fuzz.values import Recipe
 from specs.contract import from_json, to_json
 from specs.reference_ops import Operand, load
@@ -30,14 +29,15 @@ from specs.reference_ops import Operand, load
 MOST_BYTES = 1 << 16
 _TEMPLATE = '''"""{title}
 
-Written by verify-kernel. Run it with pytest; it passes once the kernel is right.
+With {with_}. Written by verify-kernel. Run it with pytest; it passes once the kernel is right.
 """
 
+import json
 from pathlib import Path
 
 from fuzz.counterexample import check
 
-CASE = {case}
+CASE = json.loads({case!r})
 
 
 def test_{name}() -> None:
@@ -71,7 +71,8 @@ def save(folder: Path, source: Path, job: Job, fault: Fault) -> Path:
     path.write_text(
         _TEMPLATE.format(
             title=title,
-            case=pprint.pformat(case, width=108, sort_dicts=False),
+            case=json.dumps(case),
+            with_=", ".join(f"{k} = {v}" for k, v in [*fault.case.sizes, *fault.case.scalars]) or "one size",
             name=name,
             source=str(source.resolve()),
         ),
@@ -101,6 +102,7 @@ def _binding_out(binding: Binding) -> dict[str, Any]:
         "given": binding.given,
         "chosen": binding.chosen,
         "stated": binding.stated,
+        "side": list(binding.side),
         "shapes": {param: list(texts) for param, texts in binding.shapes.items()},
     }
 
@@ -120,6 +122,7 @@ def _binding_in(data: dict[str, Any]) -> Binding:
         data["chosen"],
         data["stated"],
         {param: tuple(texts) for param, texts in data["shapes"].items()},
+        tuple(data["side"]),
     )
 
 
@@ -147,5 +150,6 @@ def check(source: Path, case: dict[str, Any]) -> None:
     path = job.binding.reference.wire.get("path")
     readable = (Path(path).parent,) if path and job.binding.reference.wire["kind"] == "function" else ()
     with Oracle(sandbox, readable=readable) as oracle, SimulatorExecutor(device, kernel, sandbox) as executor:
-        fault = run_case(job, executor, oracle, replay, data=data)
-    assert fault is None, fault.message
+        judged = run_case(job, executor, oracle, replay, data=data)
+    assert judged.seen is None, judged.seen
+    assert judged.fault is None, judged.fault.message

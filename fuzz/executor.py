@@ -27,7 +27,7 @@ Order = tuple[Literal["forward", "reverse", "random", "interleaved"], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Seen:
     """What the simulator saw go wrong: a property id, where, and in words."""
 
     property: str
@@ -40,7 +40,7 @@ class Ran:
     """``outputs``: every buffer after the run. ``refusal``: why there is none."""
 
     outputs: dict[str, bytes] = field(default_factory=dict)
-    faults: tuple[Fault, ...] = ()
+    seen: tuple[Seen, ...] = ()
     refusal: str = ""
 
 
@@ -87,5 +87,5 @@ class SimulatorExecutor:
         refusal = result.unsupported or result.error or ""
         if not refusal and result.blocks_run != result.blocks_launched:
             refusal = f"only {result.blocks_run} of {result.blocks_launched} blocks were run"
-        faults = tuple(Fault(f.property, f.span, f.message) for f in result.findings)
-        return Ran(dict(result.outputs), faults, "" if faults else refusal)
+        seen = tuple(Seen(f.property, f.span, f.message) for f in result.findings)
+        return Ran(dict(result.outputs), seen, "" if seen else refusal)

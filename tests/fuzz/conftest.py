@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fuzz import dtypes
-from fuzz.executor import Fault, Ran
+from fuzz.executor import Ran, Seen
 from fuzz.oracle import Oracle
 from specs.contract import Buffer, ConcreteLaunch, Contract, Launch, Scalar, Symbol
 from specs.location import NOWHERE, Span
@@ -88,7 +88,7 @@ class NumpyExecutor:
 
     compute: Callable[..., Mapping[str, Any]]
     runs: int = 0
-    faults: tuple[Fault, ...] = ()
+    seen: tuple[Seen, ...] = ()
     refusal: str = ""
     before: list[Callable[[dict[str, bytes]], None]] = field(default_factory=list)
 
@@ -96,8 +96,8 @@ class NumpyExecutor:
         self, launch: ConcreteLaunch, inputs: Mapping[str, bytes], order: tuple[str, int], keep: bool = False
     ) -> Ran:
         self.runs += 1
-        if self.faults or self.refusal:
-            return Ran({}, self.faults, self.refusal)
+        if self.seen or self.refusal:
+            return Ran({}, self.seen, self.refusal)
         shapes = {b.param: b.shape or (b.numel,) for b in launch.buffers}
         types = {b.param: b.dtype for b in launch.buffers}
         arrays = {p: dtypes.decode(raw, types[p]).reshape(shapes[p]) for p, raw in inputs.items()}

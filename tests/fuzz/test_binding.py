@@ -127,8 +127,11 @@ def test_expression_over_parameters(bound: Any) -> None:
 
 
 def test_two_outputs_or_none(bound: Any) -> None:
-    with pytest.raises(Unbound, match="has one output"):
-        bound("torch.relu", {"x": "in f32", "y": "out f32", "z": "out f32"}, {p: ["n"] for p in "xyz"})
+    two = {"x": "in f32", "y": "out f32", "z": "out f32"}
+    with pytest.raises(Unbound, match="which of them is relu is not known"):
+        bound("torch.relu", two, {p: ["n"] for p in "xyz"})
+    b = bound("torch.softmax", two, {"x": ["m", "n"], "y": ["m", "n"], "z": ["m"]})
+    assert b.outputs == ("y",) and b.side == ("z",)
     with pytest.raises(Unbound, match="writes none"):
         bound("torch.relu", {"x": "in f32"}, {"x": ["n"]})
 

@@ -21,10 +21,11 @@ from typing import Any
 
 from fuzz import binding, problems, sizes
 from fuzz import reference as references
+from fuzz.case import Fault, Job
 from fuzz.counterexample import save
 from fuzz.executor import Executor, SimulatorExecutor
 from fuzz.oracle import Oracle, OracleError
-from fuzz.runner import Budget, Fault, Found, Job, explore
+from fuzz.runner import Budget, Found, explore
 from specs.clauses import ClauseError, ClauseUndefined
 from specs.contract import Contract
 from specs.results import Finding, GateResult, Outcome, Severity, Witness
@@ -75,17 +76,24 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
         torch = oracle.torch
     failed = any(f.severity is Severity.ERROR for f in findings)
     outcome = Outcome.FAIL if failed else Outcome.INCONCLUSIVE if doubts or not facts else Outcome.PASS
+    special = any(f.id == "numerics-special" for f in findings)
+    unchecked = [f"{k['kernel']}: {', '.join(k['side'])} (not in the reference)" for k in facts if k["side"]]
+    unchecked += ["NaN and infinity in the inputs differ from the reference"] if special else []
     errors = [f.message for f in findings if f.severity is Severity.ERROR]
     return GateResult(
         gate="fuzz",
         outcome=outcome,
         seconds=time.monotonic() - start,
         findings=tuple(findings),
-        not_checked=("NaN and infinity in the inputs differ from the reference",)
-        if any(f.id == "numerics-special" for f in findings) and not failed
-        else (),
+        not_checked=tuple(unchecked) if not failed else (),
         detail=(errors or doubts or [""])[0] if outcome is not Outcome.PASS else "",
-        facts={"seed": context.seed, "reference": _said(context), "torch": torch, "kernels": facts},
+        facts={
+            "doubts": doubts,
+            "seed": context.seed,
+            "reference": _said(context),
+            "torch": torch,
+            "kernels": facts,
+        },
     )
 
 
@@ -117,6 +125,9 @@ def _jobs(
         return [], True
     if contract.origin == "drafted":
         doubts.append(f"{kernel.label} has no contract (only a draft): the sizes to fuzz are not known")
+        return [], True
+    if contract.gaps:
+        doubts.append(f"{kernel.label}: missing contract: {contract.gaps[0]}")
         return [], True
     try:
         pool = sizes.pool(contract, seed=context.seed)
@@ -176,7 +187,7 @@ def _best(
                 raise
             impossible = error  # the reference does not take these shapes
             continue
-        if found.fault is None or found.fault.id != "numerics":
+        if found.fault is None:
             return job, found
         wrong.append((job, found))
     if not wrong:
@@ -190,18 +201,24 @@ def _best(
 
 
 def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
-    """Why this kernel is not passed although nothing wrong was found."""
+    """Why this kernel is not passed although no wrong number was found."""
     if found.fault is not None:
         return []
+    label = job.kernel.label
     if found.refusal:
-        return [f"{job.kernel.label}: {found.refusal}"]
+        return [f"{label}: {found.refusal}"]
+    if found.seen is not None:
+        where = f"{found.seen.span}: " if found.seen.span.line else ""
+        return [
+            f"{label}: the simulator reports {found.seen.property} at {where}{found.seen.message} (see sanitize)"
+        ]
     if found.cut:
         wanted = EXAMPLES.get(context.effort, EXAMPLES["default"])
-        return [
-            f"{job.kernel.label}: the time was over after {found.examples} of {wanted} examples; give it --timeout"
-        ]
+        return [f"{label}: the time was over after {found.examples} of {wanted} examples; give it --timeout"]
     if not found.examples:
-        return [f"{job.kernel.label}: no example could be compared ({found.vacuous} had no usable bound)"]
+        return [f"{label}: no example could be compared ({found.vacuous} had no usable bound)"]
+    if any(not c.accepted for c in job.contract.requires):
+        return [f"{label}: a clause that came with the submission counts only once it is accepted"]
     return []
 
 
@@ -250,9 +267,9 @@ def _finding(
         f"{p}: {r.kind}" for (_, p), r in zip(job.binding.inputs, fault.case.recipes, strict=True)
     )
     return Finding(
-        id="numerics-special" if special and fault.id == "numerics" else fault.id,
+        id="numerics-special" if special else "numerics",
         severity=severity,
-        span=fault.span,
+        span=job.kernel.span,
         message=fault.message,
         kernel=job.kernel.label,
         witness=witness,
@@ -271,5 +288,6 @@ def _facts(job: Job, found: Found) -> dict[str, Any]:
         "runs": found.runs,
         "seconds": round(found.seconds, 3),
         "deterministic": found.deterministic,
+        "side": list(job.binding.side),
         "sizes": list(found.sizes),
     }

@@ -1,0 +1,244 @@
+"""One run: a case names sizes, values, scalars and schedule completely; ``run_case`` runs and judges it.
+
+Guards on every run: outputs start as a NaN pattern and must be written, inputs must not change, a case with ``reuse``
+keeps addresses and device variables of a run before with other data. Invariant: what could not be run or compared is
+``Refused`` or an OracleError, what the simulator saw go wrong is ``seen``; neither is a mismatch, and neither is right.
+
+Example::
+
+    run_case(job, executor, oracle, case).fault      # None, or what is wrong
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fuzz import dtypes, values
+from fuzz.binding import Binding, core, filled
+from fuzz.compare import Mismatch, compare
+from fuzz.executor import Executor, Order, Ran, Seen
+from fuzz.oracle import Expected, Oracle, Question, Tensor
+from fuzz.values import Recipe
+from specs import clauses
+from specs.contract import ConcreteLaunch, Contract
+from verifier.ir import nodes as ir
+
+Sizes = Mapping[str, int]
+
+
+class Refused(RuntimeError):
+    """A run that the executor or the reference cannot do; the message names why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run, named completely."""
+
+    sizes: tuple[tuple[str, int], ...]
+    recipes: tuple[Recipe, ...]
+    scalars: tuple[tuple[str, float], ...]
+    order: Order
+    reuse: bool = False
+
+    @property
+    def special(self) -> bool:
+        """Whether the inputs hold NaN or infinities."""
+        return any(r.kind in values.SPECIAL for r in self.recipes)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One kernel against one reference. ``pool``: sizes that the contract allows, smallest first.
+
+    ``nan_forbidden``: a NaN in an output is a fault even where the reference has one, unless the inputs are special.
+    """
+
+    kernel: ir.Kernel
+    contract: Contract
+    binding: Binding
+    pool: tuple[Sizes, ...]
+    nan_forbidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A run whose result is not the reference's. ``nonfinite``: a NaN or infinity in the wrong place."""
+
+    case: Case
+    launch: ConcreteLaunch
+    message: str
+    output: str = ""
+    mismatch: Mismatch | None = None
+    nonfinite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """``checked``: elements whose bounds said something. ``seen``: the simulator's own finding; nothing else holds then.
+
+    ``same_bits``: whether a second schedule gave the same bits; None if there was none.
+    """
+
+    fault: Fault | None = None
+    checked: int = 0
+    runs: int = 1
+    seen: Seen | None = None
+    same_bits: bool | None = None
+
+
+def launch_of(job: Job, case: Case) -> ConcreteLaunch:
+    """The concrete launch of a case."""
+    launch = clauses.instantiate(job.contract, dict(case.sizes))
+    return replace(launch, scalars={**launch.scalars, **job.binding.stated, **dict(case.scalars)})
+
+
+def inputs_of(job: Job, case: Case, launch: ConcreteLaunch, *, turn: int = 0) -> dict[str, bytes]:
+    """Raw bytes of every buffer at launch. ``turn`` gives other data of the same kinds."""
+    data: dict[str, bytes] = {}
+    recipes = {
+        param: (operand, r) for (operand, param), r in zip(job.binding.inputs, case.recipes, strict=True)
+    }
+    for buffer in launch.buffers:
+        if buffer.param in recipes:
+            operand, recipe = recipes[buffer.param]
+            drawn = Recipe(recipe.kind, recipe.seed + turn)
+            array = values.fill(drawn, buffer.numel, buffer.dtype, operand, buffer.low, buffer.high)
+            data[buffer.param] = dtypes.encode(array, buffer.dtype)
+        elif filled(job.contract, buffer.param):
+            assert buffer.low is not None
+            data[buffer.param] = dtypes.encode(np.full(buffer.numel, float(buffer.low)), buffer.dtype)
+        else:
+            data[buffer.param] = dtypes.poison(buffer.dtype, buffer.numel, turn & 1)
+    return data
+
+
+def run_case(
+    job: Job,
+    executor: Executor,
+    oracle: Oracle,
+    case: Case,
+    *,
+    twice: bool = False,
+    data: Mapping[str, bytes] | None = None,
+) -> Judged:
+    """Run and judge one case (``data``: these bytes instead of drawn ones; ``twice``: under a second schedule too)."""
+    launch = launch_of(job, case)
+    if case.reuse:
+        executor.execute(launch, inputs_of(job, case, launch, turn=1), case.order)
+    data = inputs_of(job, case, launch) | dict(data or {})
+    ran = executor.execute(launch, data, case.order, case.reuse)
+    runs = 1 + case.reuse
+    first = _judge(job, oracle, case, launch, data, ran)
+    if first.fault is not None or first.seen is not None or not first.checked or not twice:
+        return replace(first, runs=runs)
+    other = replace(
+        case, order=("reverse", 0) if case.order[0] == "random" else ("random", case.order[1] + 1)
+    )
+    again = executor.execute(launch, data, other.order)
+    if all(again.outputs.get(p) == ran.outputs[p] for p in job.binding.outputs):
+        return replace(first, runs=runs + 1, same_bits=True)
+    return replace(_judge(job, oracle, other, launch, data, again), runs=runs + 1, same_bits=False)
+
+
+def _judge(
+    job: Job, oracle: Oracle, case: Case, launch: ConcreteLaunch, data: Mapping[str, bytes], ran: Ran
+) -> Judged:
+    if ran.seen:
+        return Judged(seen=ran.seen[0])
+    if ran.refusal:
+        raise Refused(ran.refusal)
+    binding = job.binding
+    for param in data:
+        written = param in binding.outputs or param in binding.side
+        if not written and ran.outputs.get(param, data[param]) != data[param]:
+            return Judged(Fault(case, launch, f"the kernel changes its input {param}", param))
+    operands = {p for _, p in binding.inputs}
+    for buffer in launch.buffers:
+        param, raw = buffer.param, ran.outputs.get(buffer.param, b"")
+        if param not in binding.outputs:
+            continue
+        if len(raw) != len(data[param]):
+            raise Refused(f"the run gave {len(raw)} bytes of {param} instead of {len(data[param])}")
+        if param not in operands and not filled(job.contract, param) and buffer.dtype != "bool":
+            left = np.flatnonzero(dtypes.untouched(raw, buffer.dtype))
+            if left.size:
+                words = f"{param}[{int(left[0])}] is never written ({left.size} of {buffer.numel} elements)"
+                return Judged(Fault(case, launch, words, param))
+    return _numbers(job, oracle, case, launch, data, ran)
+
+
+def _numbers(
+    job: Job, oracle: Oracle, case: Case, launch: ConcreteLaunch, data: Mapping[str, bytes], ran: Ran
+) -> Judged:
+    """Compare every output with the reference."""
+    binding, sizes = job.binding, dict(case.sizes)
+    buffers = {b.param: b for b in launch.buffers}
+    answers, said = _ask(job, oracle, case, launch, data, ran)
+    if len(answers) != len(binding.outputs):
+        raise Refused(
+            f"the reference gives {len(answers)} outputs, the kernel writes {', '.join(binding.outputs)}"
+        )
+    checked = 0
+    for param, expected in zip(binding.outputs, answers, strict=True):
+        buffer, have = buffers[param], binding.shape(param, sizes)
+        unlike = binding.reference.op is None and have is not None and core(have) != core(expected.shape)
+        if expected.value.size != buffer.numel or unlike:
+            raise Refused(
+                f"{param} has shape {have or (buffer.numel,)}, the reference gives {expected.shape}"
+            )
+        got = dtypes.decode(ran.outputs[param], buffer.dtype)
+        comparison = compare(got, expected, buffer.dtype, special=case.special)
+        checked += comparison.checked
+        m = comparison.mismatch
+        if m is not None:
+            words = _words(said, param, m, buffer.numel)
+            return Judged(Fault(case, launch, words, param, m, m.nonfinite), checked)
+        if job.nan_forbidden and not case.special and buffer.dtype in dtypes.FLOATS and np.isnan(got).any():
+            words = f"{param}[{int(np.flatnonzero(np.isnan(got))[0])}] is NaN, which the policy forbids"
+            return Judged(Fault(case, launch, words, param, None, True), checked)
+    return Judged(None, checked)
+
+
+def _ask(
+    job: Job, oracle: Oracle, case: Case, launch: ConcreteLaunch, data: Mapping[str, bytes], ran: Ran
+) -> tuple[tuple[Expected, ...], str]:
+    """The oracle's answers, and the comparison in words."""
+    binding, sizes = job.binding, dict(case.sizes)
+    buffers = {b.param: b for b in launch.buffers}
+    shapes = binding.input_shapes(sizes)
+    names = [p for _, p in binding.inputs]
+    tensors = [Tensor(buffers[p].dtype, shape, data[p]) for p, shape in zip(names, shapes, strict=True)]
+    got: list[Tensor] = []
+    op, wire, said = binding.reference.op, binding.reference.wire, binding.text()
+    if op is not None:
+        options = binding.options(shapes, launch.scalars)
+        said = binding.text(options)
+        operands = [operand.name for operand, _ in binding.inputs]
+        wire = {"kind": "op", "op": op.name, "operands": operands, "options": options}
+        if op.accepts is not None:
+            output = buffers[binding.outputs[0]]
+            got = [Tensor(output.dtype, (output.numel,), ran.outputs[output.param])]
+    else:
+        if wire["kind"] == "model":
+            wire = wire | {"sizes": {k: v for k, v in sizes.items() if k in wire["values"]}}
+        for param in binding.drawn.values():
+            names.append(param)
+            scalar: Any = np.array([launch.scalars[param]], dtype=np.float64)
+            tensors.append(Tensor("f64", (), scalar.tobytes()))
+    dtype = buffers[binding.outputs[0]].dtype
+    format_ = (
+        dtype
+        if dtype in dtypes.FLOATS
+        else next((t.dtype for t in tensors if t.dtype in dtypes.FLOATS), "int")
+    )
+    return oracle.expect(Question(wire, format_, tuple(tensors), tuple(names), tuple(got))), said
+
+
+def _words(said: str, param: str, m: Mismatch, count: int) -> str:
+    allowed = "" if m.low == m.high else f" (allowed {m.low:.9g} to {m.high:.9g})"
+    wrong = "" if m.count == 1 else f"; {m.count} of {count} elements are wrong"
+    return f"{param}[{m.index}] is {m.got:.9g}, not {m.expected:.9g}{allowed}, in {said}{wrong}"
