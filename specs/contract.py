@@ -86,6 +86,8 @@ class Buffer:
     content: tuple[str, str] | None = None
     content_origin: Origin = "assumed"
     origin: Origin = "derived"
+    source: str = ""
+    """What the caller passed, as it is or viewed: ``argument 0`` of forward, ``parameter weight`` of the model; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,8 @@ class Contract:
     """What could not be lifted, one line each; any gap makes the verdicts that need it UNKNOWN(missing contract)."""
     reference: str | None = None
     """The dotted name or expression of the reference op, only if a person stated it."""
+    result: str = ""
+    """The parameter whose buffer the model's forward returns, as it is or viewed; empty if not known."""
 
     def buffer(self, param: str) -> Buffer | None:
         return next((b for b in self.buffers if b.param == param), None)
@@ -180,6 +184,7 @@ def from_json(data: dict[str, Any]) -> Contract:
         assumptions=_clauses(data["assumptions"]),
         gaps=tuple(data["gaps"]),
         reference=data["reference"],
+        result=data.get("result", ""),
     )
 
 

@@ -98,7 +98,7 @@ def lift(submission: Submission, code: HostCode, *, problem: Problem | None, cap
         return lift_python(submission, code, problem, cap)
     out = Lifted()
     for usr in entries.entry_points(code):
-        _extend(out, entries.lift_entry(code, usr, cap))
+        _extend(out, entries.lift_entry(code, usr, cap, submission.device.text))
     return _finished(out, code)
 
 

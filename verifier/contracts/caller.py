@@ -331,6 +331,16 @@ class Caller:
                 return self._find_method(found, name)
         return None
 
+    def _class_attribute(self, cls: PyClass, name: str) -> Any:
+        for statement in cls.node.body:
+            if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
+                return self.evaluate(statement.value, cls.scope)
+        for base in cls.node.bases:
+            found = self.evaluate(base, cls.scope)
+            if isinstance(found, PyClass):
+                return self._class_attribute(found, name)
+        return None
+
     def instantiate(self, cls: PyClass, args: Sequence[Any], kwargs: dict[str, Any]) -> PyObject:
         instance = PyObject(cls)
         for statement in cls.node.body:
@@ -914,9 +924,7 @@ class Caller:
                 return Unknown("training mode") if name == "training" else BoundMethod(owner, name)
             case PyClass():
                 method = self._find_method(owner, name)
-                if method is not None:
-                    return method
-                return BoundMethod(owner, name)
+                return method or self._class_attribute(owner, name) or BoundMethod(owner, name)
             case Layer():
                 if name in owner.attributes:
                     return owner.attributes[name]
@@ -1083,6 +1091,7 @@ class Caller:
             raise Dead
         self.host.launcher = name
         self.host.references.clear()
+        self.run.scope = len(self.run.storages)
         return self.host.call(usr, values, span)
 
     def _bound_value(self, value: Any, param: Any, span: Span) -> Value:

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
-from specs.clauses import FUNCTIONS
+from specs.clauses import FUNCTIONS, ClauseError, ClauseUndefined, evaluate
 from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
 from verifier.contracts.run import FreeShape, Run, Seen, Storage, SymbolInfo, dim_name, numel_name
 from verifier.contracts.tensors import product
@@ -303,9 +303,7 @@ class _Emitter:
         root = self.run.root(pointer.storage)
         base = self.seen.storages.get(root, storage)
         separate = storage.how in ("fresh", "cuda")
-        content = storage.content
-        if storage.zero and dtype not in ("f32", "f64", "f16", "bf16"):
-            content = ("0", "0")
+        content = ("0", "0") if storage.zero else storage.content
         loops = self._written_in_loop(pointer.storage)
         return Buffer(
             param=param,
@@ -429,6 +427,12 @@ class _Emitter:
 
     def _caps(self, used: set[str], requires: list[Clause]) -> None:
         """Tensors whose dims are mentioned are within the cap even if the kernel does not get them."""
+        for storage in self.seen.around:
+            dtype = storage.dtype or "u8"
+            extent = self._extent(storage, dtype) if storage.how not in ("raw", "null", "host") else None
+            if extent is not None and not storage.gap:
+                low = "0 <= " if storage.how == "cuda" else ""
+                requires.append(Clause(self.text(f"({low}{extent} <= {self.cap})"), "derived", self.seen.span, "size cap"))
         for name in self.run.shapes:
             dims = self.dims(name)
             if used & set(dims):
@@ -566,7 +570,15 @@ def _relevant(clauses: list[Clause], used: set[str]) -> list[Clause]:
                 if not names <= reached:
                     reached |= names
                     changed = True
-    return [c for i, (c, _) in enumerate(pending) if i in kept and c.text != "True"]
+    return [c for i, (c, names) in enumerate(pending) if i in kept and (names or not _holds(c.text))]
+
+
+def _holds(text: str) -> bool:
+    """Whether a clause without symbols is true, and so says nothing."""
+    try:
+        return bool(evaluate(text, {}))
+    except (ClauseError, ClauseUndefined):
+        return False
 
 
 def _without_duplicates(clauses: list[Clause]) -> list[Clause]:

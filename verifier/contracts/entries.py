@@ -10,6 +10,7 @@ Example: ``torch::Tensor gelu(torch::Tensor x)`` is executed on a free tensor ``
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -198,12 +199,15 @@ def raw_pointer(run: Run, name: str, element: tuple[str, int]) -> Pointer:
 # --- lifting --------------------------------------------------------------------------------------------------------
 
 
-def lift_entry(code: HostCode, usr: str, cap: int) -> Lifted:
-    """All contracts of the launches that one entry reaches with free arguments."""
+def lift_entry(code: HostCode, usr: str, cap: int, device_text: str = "") -> Lifted:
+    """All contracts of the launches that one entry reaches with free arguments.
+
+    ``device_text``: global constants that it names keep their value.
+    """
     function = code.functions[usr]
     main = function["name"] == "main"
     if main:
-        return _lift_main(code, usr, cap)
+        return _lift_main(code, usr, cap, frozenset(re.findall(r"[A-Za-z_]\w*", device_text)))
 
     def execute(run: Run) -> None:
         host = Host(run, code)
@@ -213,7 +217,7 @@ def lift_entry(code: HostCode, usr: str, cap: int) -> Lifted:
     return collect(explore(execute), cap, function["name"])
 
 
-def _lift_main(code: HostCode, usr: str, cap: int) -> Lifted:
+def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) -> Lifted:
     """Twice: first with the program's constants as they are, to see which of them make sizes; then with those as symbols."""
     function = code.functions[usr]
 
@@ -237,10 +241,15 @@ def _lift_main(code: HostCode, usr: str, cap: int) -> Lifted:
     types = _variable_types(code)
     first = explore(lambda run: execute(run, {}))
     sizes: dict[str, int] = {}
+    fixed = {v["id"] for v in code.globals if v["name"] in in_device}
+    for run in first.runs:
+        for launch in run.launches:  # a block size is a choice of the program, not a size of its data
+            for part in (launch.block.x, launch.block.y, launch.block.z):
+                fixed |= part.taint
     for run in first.runs:
         for storage in run.storages.values():
             if storage.how == "cuda" and storage.bytes is not None:
-                for identity in storage.bytes.taint:
+                for identity in storage.bytes.taint - fixed:
                     value = _constant_value(code, identity)
                     if value is not None and value >= 1:
                         sizes[identity] = value

@@ -282,8 +282,8 @@ def _conv_dims(run: Run, layer: Layer, dims: tuple[Int, ...], span: Span) -> tup
         if found is None:
             return None
         if transposed:
-            run.assume(compare(">=", found, const(1, PY)), span)
-            found = Int(found.text, 1, found.hi, PY, found.taint)
+            run.assume(compare(">=", found, const(0, PY)), span)
+            found = Int(found.text, 0, found.hi, PY, found.taint)
         out.append(found)
     return tuple(out)
 

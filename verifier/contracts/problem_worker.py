@@ -68,7 +68,8 @@ class Names:
             and len(value) <= 16
             and all(type(v) in (int, Sym) for v in value)
         ):
-            items = [self.wrap(f"{name}_{i}", v) for i, v in enumerate(value)]
+            # a 1 inside a shape is there to broadcast, not a size that may grow
+            items = [v if int(v) == 1 else self.wrap(f"{name}_{i}", v) for i, v in enumerate(value)]
             return items if isinstance(value, list) else tuple(items)
         return value
 

@@ -95,6 +95,8 @@ class FreeShape:
     negative: set[int] = field(default_factory=set)
     rank: int | None = None
     numel_used: bool = False
+    why: str = ""
+    """Set for the result of something that is not followed: its sizes are not the caller's to choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,8 @@ class Seen:
     storages: dict[str, Storage]
     loops: tuple[int, ...]
     gaps: tuple[str, ...]
+    around: tuple[Storage, ...] = ()
+    """Everything that the launcher has allocated or was given so far: each is within the size cap."""
 
 
 class Run:
@@ -147,6 +151,8 @@ class Run:
         self.caller_dims: list[tuple[Int, ...]] = []
         """Dims of the caller's tensors, where known: each is within the size cap."""
         self.uninitialised: set[str] = set()
+        self.scope = 0
+        """How many storages there were when the launcher was called."""
         self.texts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         """Clauses in normal form, for each set of replacements (see emit)."""
 
@@ -378,6 +384,7 @@ class Run:
                 path=tuple(self.path),
                 checked=frozenset(self.checked),
                 ranks={k: v.rank for k, v in self.shapes.items()},
+                around=tuple(self.storages[k] for k in list(self.storages)[self.scope :]),
                 storages={k: copy.copy(self.storages[k]) for k in self._reachable(fields["args"])},
                 loops=tuple(self.loops),
                 gaps=tuple(self.gaps),

@@ -16,7 +16,7 @@ from typing import Any
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate
 from specs.location import NOWHERE, Span
-from verifier.contracts.run import Dead, Fact, NotSimple, Run, Storage, numel_name
+from verifier.contracts.run import Dead, Fact, NotSimple, Run, Storage
 from verifier.contracts.values import (
     DIM_MAX,
     FALSE,
@@ -215,9 +215,7 @@ def opaque(run: Run, hint: str, why: str, dtype: str | None = None) -> Tensor:
     tensor = run.free_tensor(hint, dtype)
     storage = run.storages[tensor.storage]
     storage.how = "view"
-    storage.gap = ""
-    run.symbols.pop(numel_name(Shape(tensor.key)), None)
-    storage.from_view_of = why
+    run.shapes[tensor.key].why = why
     return tensor
 
 
@@ -341,7 +339,8 @@ def call_method(
 
 
 def _free_rank(run: Run, tensor: Tensor) -> Value:
-    name = f"{tensor.key}_rank"
+    assert isinstance(tensor.dims, Shape)
+    name = f"{tensor.dims.name}_rank"
     if name not in run.symbols:
         return run.fresh(name, "scalar", "i64", meaning=f"{tensor.key}.dim()", lo=0, hi=64, low=0)
     return symbol(name, 0, 64)
@@ -595,6 +594,7 @@ def _create(
     if dims is None:
         tensor = opaque(run, hint, f"{name} with dims that are not followed", dtype)
         run.storages[tensor.storage].how = "fresh"
+        run.storages[tensor.storage].gap = f"the size of {hint} is not followed ({span})"
         run.storages[tensor.storage].initialized = initialized
         run.storages[tensor.storage].caller = True
         if not initialized:
@@ -677,6 +677,7 @@ def allocate_unknown(run: Run, hint: str, dtype: str | None) -> Tensor:
     tensor = run.free_tensor(hint, dtype)
     storage = run.storages[tensor.storage]
     storage.caller, storage.align = True, DEVICE_ALIGN
+    run.shapes[tensor.key].why = f"{hint} is computed in a way that is not followed"
     return tensor
 
 

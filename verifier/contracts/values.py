@@ -17,7 +17,8 @@ Example::
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -187,14 +188,16 @@ def _exact(op: str, a: Int, b: Int) -> tuple[str, int | None, int | None] | None
             return (str(folded) if folded >= 0 else f"({folded})"), folded, folded
     match op:
         case "+":
-            if both[1] == 0:
-                return a.text, a.lo, a.hi
             if both[0] == 0:
                 return b.text, b.lo, b.hi
+            if both[1] is not None:
+                return _shifted(a.text, both[1]), _add(a.lo, b.lo), _add(a.hi, b.hi)
             return f"({a.text} + {b.text})", _add(a.lo, b.lo), _add(a.hi, b.hi)
         case "-":
-            if both[1] == 0:
-                return a.text, a.lo, a.hi
+            if both[1] is not None:
+                return _shifted(a.text, -both[1]), _sub(a.lo, b.hi), _sub(a.hi, b.lo)
+            if a.text == b.text:
+                return "0", 0, 0
             return f"({a.text} - {b.text})", _sub(a.lo, b.hi), _sub(a.hi, b.lo)
         case "*":
             if both[1] == 1:
@@ -245,6 +248,33 @@ def _exact(op: str, a: Int, b: Int) -> tuple[str, int | None, int | None] | None
             hi = pick(one_hi) if len(one_hi) == 2 or (one_hi and op == "min") else None
             return f"{op}({a.text}, {b.text})", lo, hi
     return None
+
+
+def _shifted(text: str, by: int) -> str:
+    """``text + by`` in exact arithmetic, constants at its end folded: ``(n + 256)`` and -1 give ``(n + 255)``."""
+    found = _TAIL.fullmatch(text)
+    if found is not None and _balanced(found["head"]):
+        by += int(found["count"]) if found["sign"] == "+" else -int(found["count"])
+        text = found["head"]
+    if by == 0:
+        return text
+    return f"({text} + {by})" if by > 0 else f"({text} - {-by})"
+
+
+_TAIL = re.compile(r"\((?P<head>.+) (?P<sign>[+-]) (?P<count>\d+)\)")
+
+
+def _balanced(text: str) -> bool:
+    """Whether the parentheses of a prefix close again, so that what follows it stands at the top."""
+    depth = 0
+    for char in text:
+        depth += {"(": 1, ")": -1}.get(char, 0)
+        if depth < 0:
+            return False
+    return depth == 0 and (text.startswith("(") or not _LOOSE.search(text))
+
+
+_LOOSE = re.compile(r" (?:if|else|and|or|not|[<>=!]=?|==) ")
 
 
 def _residue(text: str, modulus: int) -> str:
@@ -374,6 +404,8 @@ class Bool:
     fact: tuple[str, Any, Any] | None = None
     op: Literal["", "and", "or", "not"] = ""
     parts: tuple[Bool, ...] = ()
+    sides: tuple[str, Int, Int] | None = field(default=None, compare=False, repr=False)
+    """(operator, left, right) of a comparison, for intervals."""
 
     @property
     def plain(self) -> bool:
@@ -397,7 +429,7 @@ def compare(op: str, a: Int, b: Int) -> Bool:
     known = _compare_intervals(op, a, b)
     if known is not None:
         return truth(known)
-    return Bool(f"({a.text} {op} {b.text})")
+    return Bool(f"({a.text} {op} {b.text})", sides=(op, a, b))
 
 
 def _compare_intervals(op: str, a: Int, b: Int) -> bool | None:
@@ -495,6 +527,7 @@ def choose(condition: Bool, a: Int, b: Int) -> Int:
         return a if condition.value else b
     if a.text == b.text:
         return a
+    a, b = _narrowed(a, condition, True), _narrowed(b, condition, False)
     lo = None if a.lo is None or b.lo is None else min(a.lo, b.lo)
     hi = None if a.hi is None or b.hi is None else max(a.hi, b.hi)
     return Int(f"({a.text} if {condition.text} else {b.text})", lo, hi, a.type, a.taint | b.taint)
@@ -507,6 +540,27 @@ def known_int_range(symbols: dict[str, Any], name: str, low: int, high: int, mea
     if name not in symbols:
         symbols[name] = SymbolInfo("scalar", meaning, low=low, high=high, prefer=name)
     return symbol(name, low, high, "i32")
+
+
+def _narrowed(value: Int, condition: Bool, holds: bool) -> Int:
+    """The value with the interval it has where ``value < constant`` (or the like) holds or does not."""
+    if condition.sides is None:
+        return value
+    op, left, right = condition.sides
+    if value.text == right.text and left.value is not None:
+        op, left, right = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op), right, left
+    if value.text != left.text or right.value is None:
+        return value
+    if not holds:
+        op = _OPPOSITE[op]
+    lo, hi, bound = value.lo, value.hi, right.value
+    if op in ("<", "<="):
+        top = bound - (op == "<")
+        hi = top if hi is None else min(hi, top)
+    elif op in (">", ">="):
+        low = bound + (op == ">")
+        lo = low if lo is None else max(lo, low)
+    return Int(value.text, lo, hi, value.type, value.taint)
 
 
 # --- other values ---------------------------------------------------------------------------------------------------

@@ -665,15 +665,31 @@ def _template_arguments(target: Cursor) -> list[str] | None:
     if count < 0:
         return []
     out: list[str] = []
+    booleans = _boolean_parameters(target)
     for index in range(count):
         kind = ci.conf.lib.clang_Cursor_getTemplateArgumentKind(target, index)
         if kind == _TYPE_ARGUMENT:
             out.append(target.get_template_argument_type(index).get_canonical().spelling)
         elif kind == _INTEGRAL_ARGUMENT:
-            out.append(str(target.get_template_argument_value(index)))
+            value = target.get_template_argument_value(index)
+            out.append(("false", "true")[value != 0] if index in booleans else str(value))
         else:
             return None
     return out
+
+
+def _boolean_parameters(target: Cursor) -> set[int]:
+    """Positions of the template's bool parameters: libclang gives their values sign-extended."""
+    template = ci.conf.lib.clang_getSpecializedCursorTemplate(target)
+    if template is None:
+        return set()
+    kinds = (
+        CursorKind.TEMPLATE_TYPE_PARAMETER,
+        CursorKind.TEMPLATE_NON_TYPE_PARAMETER,
+        CursorKind.TEMPLATE_TEMPLATE_PARAMETER,
+    )
+    parameters = [c for c in template.get_children() if c.kind in kinds]
+    return {i for i, c in enumerate(parameters) if c.type.get_canonical().kind == TypeKind.BOOL}
 
 
 def _referenced(cursor: Cursor) -> Cursor | None:
