@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
 from sanitizers.sampling import small_launches
 from sanitizers.simulator import SCHEDULES, Schedule, Session, SimFinding, SimResult
-from specs.clauses import ClauseError, ClauseUndefined, evaluate, holds, instantiate
-from specs.contract import ConcreteLaunch, Contract
+from specs.clauses import ClauseError, ClauseUndefined, evaluate, holds, instantiate, names
+from specs.contract import Clause, ConcreteLaunch, Contract
 from verifier.ir import nodes as ir
 from verifier.isolation import Sandbox
 from verifier.source.device_text import DeviceText
@@ -96,7 +96,7 @@ def explore(
             faulty += [symbols] if found else []
         if faulty and not campaign.unsupported:
             clean = [s for s in campaign.launches if s not in faulty]
-            campaign.missing = _separating(session, contract, plan, clean, faulty)
+            campaign.missing = _separating(session, contract, plan, clean, campaign)
     if campaign.faults:
         _sharpen(device, kernel, campaign, plan, sandbox, cache)
     return campaign
@@ -197,48 +197,67 @@ def _sharpen(
                     (finding.property, finding.span),
                     Fault(finding, fault.launch, fault.schedule, fault.scalars),
                 )
-    campaign.faults = list(sharp.values())
+    campaign.faults = _without_consequences(list(sharp.values()))
 
 
 def _separating(
-    session: Session,
-    contract: Contract,
-    plan: Plan,
-    clean: list[dict[str, int]],
-    faulty: list[dict[str, int]],
+    session: Session, contract: Contract, plan: Plan, clean: list[dict[str, int]], campaign: Campaign
 ) -> str:
-    """A relation ``a == b``, ``a <= b`` of two symbols that all faulty launches break and that makes launches clean.
+    """A relation ``a == b`` or ``a <= b`` of two sizes that all faulty launches break and that makes launches clean.
 
-    Such a relation is a missing clause of the contract, not a fault of the kernel. It is tried on launches of its own,
-    with several blocks where the contract allows it; one fault among them and it explains nothing.
+    Such a relation is a missing clause of the contract, not a fault of the kernel. Only accesses outside a launch
+    buffer can be explained so, and only by the size of that buffer. It is tried on launches of its own, with several
+    blocks where the contract allows it; one fault among them and it explains nothing.
     """
-    from dataclasses import replace
-
-    from specs.contract import Clause
-
+    faulty = [f.launch.symbols for f in campaign.faults]
+    extents = [_extent_symbols(contract, f) for f in campaign.faults]
+    if not all(extents):
+        return ""
     free = [s.name for s in contract.symbols if not (s.kind == "scalar" and s.value is not None)]
-    candidates = [f"{a} == {b}" for a, b in combinations(free, 2)]
-    candidates += [f"{a} <= {b}" for x, y in combinations(free, 2) for a, b in ((x, y), (y, x))]
-    for text in candidates:
-        try:
-            if any(evaluate(text, s) for s in faulty) or (
-                clean and not any(evaluate(text, s) for s in clean)
-            ):
+    for a, b in combinations(free, 2):
+        if not all({a, b} & e for e in extents):
+            continue
+        for text in (f"{a} == {b}", f"{a} <= {b}", f"{b} <= {a}"):
+            if any(evaluate(text, s) for s in faulty) or (clean and not any(evaluate(text, s) for s in clean)):
                 continue
-        except ClauseUndefined:
-            continue
-        narrowed = replace(contract, requires=(*contract.requires, Clause(text, "assumed")))
-        trials = small_launches(narrowed, count=4, seed=plan.seed + 1, max_threads=plan.max_threads)
-        launches = [
-            launch for s in trials if holds(narrowed, s) and (launch := _concrete(contract, s)) is not None
-        ]
-        if len(launches) < 2 or time.monotonic() > plan.deadline:
-            continue
-        results = [
-            session.run(launch, {}, Schedule(kind, plan.seed), blocks=_blocks(launch), outputs=False)
-            for launch in launches
-            for kind in ("forward", "reverse")
-        ]
-        if all(r.complete and not r.findings for r in results):
-            return text
+            if _explains(session, contract, plan, text):
+                return text
     return ""
+
+
+def _extent_symbols(contract: Contract, fault: Fault) -> set[str]:
+    """The sizes that the buffer of an access outside it is made of; none for any other fault."""
+    if fault.finding.property != "bounds-global":
+        return set()
+    found: set[str] = set()
+    for param in fault.finding.buffer.split("/"):
+        buffer = contract.buffer(param)
+        found |= names(buffer.extent) if buffer is not None else set()
+    return found
+
+
+def _explains(session: Session, contract: Contract, plan: Plan, text: str) -> bool:
+    narrowed = replace(contract, requires=(*contract.requires, Clause(text, "assumed")))
+    trials = small_launches(narrowed, count=4, seed=plan.seed + 1, max_threads=plan.max_threads)
+    launches = [launch for s in trials if holds(narrowed, s) and (launch := _concrete(contract, s)) is not None]
+    if len(launches) < 2 or time.monotonic() > plan.deadline:
+        return False
+    results = [
+        session.run(launch, {}, Schedule(kind, plan.seed), blocks=_blocks(launch), outputs=False)
+        for launch in launches
+        for kind in SCHEDULES[:2]
+    ]
+    return all(r.complete and not r.findings for r in results)
+
+
+def _without_consequences(faults: list[Fault]) -> list[Fault]:
+    """A racing read may come before the write: that it then finds nothing written is no fault of its own."""
+    racing = {
+        (f.finding.buffer, span)
+        for f in faults
+        if f.finding.property.startswith("race")
+        for span in (f.finding.span, f.finding.other.span if f.finding.other is not None else f.finding.span)
+    }
+    return [
+        f for f in faults if f.finding.property != "uninitialized" or (f.finding.buffer, f.finding.span) not in racing
+    ]

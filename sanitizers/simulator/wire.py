@@ -93,6 +93,7 @@ def encode(
     plan = layout(launch, outputs)
     place = {param: i for i, group in enumerate(plan.params) for param in group}
     by_param = {b.param: b for b in launch.buffers}
+    arguments = _arguments(params)
     parts = [
         struct.pack(
             "<IIQQ6IQQIIII",
@@ -105,15 +106,14 @@ def encode(
             launch.shared_bytes,
             budget,
             len(plan.sizes),
-            len(params),
+            len(arguments),
             len(blocks or ()),
             flags,
         )
     ]
     for i, (group, size) in enumerate(zip(plan.params, plan.sizes, strict=True)):
         parts.append(_buffer([by_param[p] for p in group], size, i in plan.wanted, inputs, schedule.seed))
-    for param in params:
-        parts.append(_parameter(param, place, launch))
+    parts += [_parameter(group, place, launch) for group in arguments]
     parts += [struct.pack("<Q", block) for block in blocks or ()]
     return b"".join(parts)
 
@@ -180,16 +180,34 @@ def small_values(buffer: ConcreteBuffer, seed: int) -> bytes:
     return b"".join((span.randint(low, high) & _MASK).to_bytes(8, "little") for _ in range(buffer.numel))
 
 
-def _parameter(param: ir.Param, place: Mapping[str, int], launch: ConcreteLaunch) -> bytes:
-    match param.type:
-        case ir.Pointer():
-            if param.name not in place:
-                raise CannotEncode(f"no buffer is known for the pointer {param.name}")
-            return struct.pack("<IIQ16s", 1, 8, place[param.name], b"")
-        case ir.Int() | ir.Bool() | ir.Float():
-            return struct.pack("<IIQ16s", 0, ir.size_of(param.type), 0, _scalar(param, launch))
-        case _:
-            raise CannotEncode(f"the parameter {param.name} is passed by value and is no scalar")
+def _arguments(params: Sequence[ir.Param]) -> list[list[ir.Param]]:
+    """The kernel's arguments: a class passed by value is the group of its scalars ``p.x``, ``p.dims[0]``."""
+    groups: dict[str, list[ir.Param]] = {}
+    for param in params:
+        groups.setdefault(param.name.partition(".")[0], []).append(param)
+    return list(groups.values())
+
+
+def _parameter(group: Sequence[ir.Param], place: Mapping[str, int], launch: ConcreteLaunch) -> bytes:
+    data = bytearray()
+    pointers: list[tuple[int, int]] = []
+    for param in group:
+        size = ir.size_of(param.type)
+        data += b"\0" * (-len(data) % size)  # the members lie as the C++ ABI lays them out
+        match param.type:
+            case ir.Pointer():
+                if param.name not in place:
+                    raise CannotEncode(f"no buffer is known for the pointer {param.name}")
+                pointers.append((len(data), place[param.name]))
+                data += bytes(8)
+            case ir.Int() | ir.Bool() | ir.Float():
+                data += _scalar(param, launch)
+            case _:
+                raise CannotEncode(f"the parameter {param.name} is no scalar")
+    if len(data) > 256 or len(pointers) > 15:
+        raise CannotEncode(f"the parameter {group[0].name} has more than 256 bytes")
+    padded = [*pointers, *[(0, 0)] * (15 - len(pointers))]
+    return struct.pack("<256sI30II", bytes(data), len(pointers), *(n for pair in padded for n in pair), 0)
 
 
 def _scalar(param: ir.Param, launch: ConcreteLaunch) -> bytes:

@@ -27,7 +27,12 @@ GOOD = """__global__ void f(const float* x, float* y, int n) {
 }
 """
 KERNEL = ir.Kernel(
-    "f", (), (ir.Param("x", ir.Pointer(ir.F32)), ir.Param("y", ir.Pointer(ir.F32)), ir.Param("n", ir.I32)), (), {}, ()
+    "f",
+    (),
+    (ir.Param("x", ir.Pointer(ir.F32)), ir.Param("y", ir.Pointer(ir.F32)), ir.Param("n", ir.I32)),
+    (),
+    {},
+    (),
 )
 CONTRACT = Contract(
     "f", (), Launch("f", (), ("ceil_div(n, 128)", "1", "1"), ("128", "1", "1")), (Symbol("n", "dim", low=1),),
@@ -37,12 +42,20 @@ CONTRACT = Contract(
 
 @pytest.fixture
 def gate(sandbox: Sandbox, simulator_cache: Path) -> Any:
-    def run(source: str, *contracts: Contract, kernels: tuple[ir.Kernel, ...] = (KERNEL,), **options: Any) -> Any:
+    def run(
+        source: str, *contracts: Contract, kernels: tuple[ir.Kernel, ...] = (KERNEL,), **options: Any
+    ) -> Any:
         digest = hashlib.sha256(source.encode()).hexdigest()
         device = DeviceText('# 1 "k.cu"\n' + source, digest, (("f", Span("k.cu", 1)),))
         submission = Submission("k.cu", "cu", digest, source, device)
         context = GateContext(
-            submission, ir.Module(kernels), contracts, default_policy(), sandbox, cache=simulator_cache, **options
+            submission,
+            ir.Module(kernels),
+            contracts,
+            default_policy(),
+            sandbox,
+            cache=simulator_cache,
+            **options,
         )
         return sanitize.run(context)
 
@@ -114,7 +127,12 @@ def test_no_contract_and_no_time_are_inconclusive(gate: Any) -> None:
 )
 def test_what_has_no_meaning_is_refused_by_name(body: str, words: str, gate: Any) -> None:
     result = gate(f"__global__ void f(const float* x, float* y, int n) {{ {body} }}", CONTRACT)
-    assert result.outcome is Outcome.INCONCLUSIVE and words in result.detail and "k.cu:1" in result.detail or words in result.detail
+    assert (
+        result.outcome is Outcome.INCONCLUSIVE
+        and words in result.detail
+        and "k.cu:1" in result.detail
+        or words in result.detail
+    )
 
 
 def test_a_fault_outranks_a_doubt(gate: Any) -> None:

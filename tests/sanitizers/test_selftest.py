@@ -23,14 +23,18 @@ def test_every_property_that_is_watched_has_a_branch() -> None:
     assert covered >= set(PROPERTIES) - {"bounds-array"}
 
 
-def test_a_silent_watch_is_named(sandbox: Sandbox, simulator_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_watch_is_named(
+    sandbox: Sandbox, simulator_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     silent = module._TEXT.replace("y[t] = x[t + 64 + zero];", "y[t] = x[t];")
     monkeypatch.setattr(module, "_TEXT", silent)
     message = module._run(sandbox, simulator_cache, "O1")
     assert message == "the simulator's check of a load of 4 bytes does not fire (O1; found: nothing)"
 
 
-def test_it_runs_once_for_a_runtime(sandbox: Sandbox, simulator_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_runs_once_for_a_runtime(
+    sandbox: Sandbox, simulator_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert selftest(sandbox=sandbox, cache=simulator_cache) is None
     monkeypatch.setattr(module, "_run", lambda *_: pytest.fail("run again"))
     assert selftest(sandbox=sandbox, cache=simulator_cache) is None

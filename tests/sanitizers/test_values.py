@@ -226,3 +226,23 @@ def test_the_same_seed_gives_the_same_run(make_case: Any, run_case: Callable[...
     assert run_case(case, Schedule("random", 1)).outputs["y"] == runs["random", 1]
     assert runs["random", 1] != runs["random", 2] and runs["forward", 1] != runs["reverse", 1]
     assert len({*runs.values()}) >= 5
+
+
+def test_classes_by_value_are_put_together_again(make_case: Any, run_case: Callable[..., Any]) -> None:
+    source = """struct Options { char first; double scale; int dims[2]; float* extra; };
+__global__ void f(torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> a, Options p, float* y) {
+  int t = threadIdx.x;
+  if (t < p.dims[0] * p.dims[1]) y[t] = a[t / a.size(1)][t % a.size(1)] * p.scale + p.extra[0] + p.first;
+}
+"""
+    params = [
+        "a.data f32 12", "a.size0 i32= 3", "a.size1 i32= 4", "a.stride0 i32= 4", "a.stride1 i32= 1", "p.first i8= 7",
+        "p.scale f64= 0.5", "p.dims[0] i32= 3", "p.dims[1] i32= 4", "p.extra f32 1", "y f32 12 empty",
+    ]  # fmt: skip
+    data = np.arange(12, dtype=np.float32)
+    case = make_case(
+        "", source, params, inputs={"a.data": data.tobytes(), "p.extra": np.float32(100).tobytes()}
+    )
+    result = run_case(case)
+    assert not result.findings and result.unsupported is None
+    np.testing.assert_array_equal(np.frombuffer(result.outputs["y"], np.float32), data * 0.5 + 107)

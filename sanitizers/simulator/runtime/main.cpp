@@ -32,10 +32,14 @@ struct Patch {
     uint64_t offset, size;
     unsigned char bytes[8];
 };
-struct Parameter {
-    uint32_t pointer, size;
-    uint64_t buffer;
-    unsigned char bytes[16];
+struct Pointer {
+    uint32_t offset, buffer;
+};
+struct Parameter {  // one argument of the kernel, its pointers still to be filled in
+    alignas(16) unsigned char bytes[256];
+    uint32_t pointers;
+    Pointer at[15];
+    uint32_t padding;
 };
 enum Flag : uint32_t { KEEP_GLOBALS = 1, CALL_PATHS = 2, TOLERANT = 4 };
 enum BufferFlag : uint32_t { INITIALISED = 1, WANTED = 2, RESERVED = 4 };
@@ -176,9 +180,12 @@ bool serve() {
     for (uint32_t i = 0; i < header.parameters; i++) {
         Parameter& parameter = parameters[i];
         parameter = want<Parameter>();
-        if (parameter.pointer && parameter.buffer < buffers.size()) {
-            uintptr_t address = objects[buffers[parameter.buffer].slot].base;
-            memcpy(parameter.bytes, &address, sizeof address);
+        for (uint32_t k = 0; k < parameter.pointers && k < 15; k++) {
+            const Pointer& pointer = parameter.at[k];
+            if (pointer.buffer < buffers.size() && pointer.offset <= sizeof parameter.bytes - 8) {
+                uintptr_t address = objects[buffers[pointer.buffer].slot].base;
+                memcpy(parameter.bytes + pointer.offset, &address, sizeof address);
+            }
         }
         argv[i] = parameter.bytes;
     }
