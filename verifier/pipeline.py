@@ -290,7 +290,7 @@ def _kept(submission: Submission, module: Module, options: Options) -> Path | No
         return None
     from verifier.ir import printer
 
-    folder = options.keep / Path(submission.path).name
+    folder = options.keep / f"{Path(submission.path).name}-{submission.sha256[:8]}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "device.cu").write_text(submission.device.text, encoding="utf-8")
     (folder / "module.ir").write_text("\n\n".join(map(printer.show_kernel, module.kernels)), encoding="utf-8")

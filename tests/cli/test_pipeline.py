@@ -253,9 +253,10 @@ def test_texts_that_differ_between_architectures_are_not_one_program(chain: Chai
 
 def test_keep_writes_what_was_read(chain: Chain, tmp_path: Path) -> None:
     audit(PATH, replace(OPTIONS, keep=tmp_path))
-    assert (tmp_path / "k.cu" / "device.cu").read_text() == "device"
-    assert (tmp_path / "k.cu" / "module.ir").exists()
-    assert chain.seen["prove"].keep == tmp_path / "k.cu"
+    folder = tmp_path / "k.cu-00000000"
+    assert (folder / "device.cu").read_text() == "device"
+    assert (folder / "module.ir").exists()
+    assert chain.seen["prove"].keep == folder
 
 
 def test_a_reference_is_suggested_by_name_never_assumed(chain: Chain) -> None:

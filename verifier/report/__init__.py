@@ -15,7 +15,7 @@ def render(report: Report, format_: str, *, colour: bool = False, verbose: bool 
         case "text":
             return text.render(report, colour=colour, verbose=verbose)
         case "concise":
-            return concise.render(report)
+            return concise.render(report, verbose=verbose)
         case "json":
             return json.render(report)
         case _:

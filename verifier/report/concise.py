@@ -1,4 +1,6 @@
-"""Report -> one line a finding, ``path:line:col: id message``, and one line a file that is not PASS for its verdict.
+"""Report -> one line a finding, ``path:line:col: id message``, and one line a file that is not FAIL for its verdict.
+
+Notes are left out unless ``verbose``, as in the text.
 
 Example::
 
@@ -15,14 +17,14 @@ from verifier.judge import findings_of
 from verifier.report.clean import defuse, line
 
 
-def render(report: Report) -> str:
-    lines = [text for file in report.files for text in _file(file)]
+def render(report: Report, *, verbose: bool = False) -> str:
+    lines = [text for file in report.files for text in _file(file, verbose)]
     lines += [] if report.complete else ["run not complete"]
     return defuse("".join(f"{line(text)}\n" for text in lines))
 
 
-def _file(file: FileResult) -> Iterator[str]:
-    findings = findings_of(file.gates)
+def _file(file: FileResult, verbose: bool) -> Iterator[str]:
+    findings = [f for f in findings_of(file.gates) if verbose or f.severity is not Severity.NOTE]
     for finding in findings:
         mark = "" if finding.severity is Severity.ERROR else f" ({finding.severity})"
         yield f"{finding.span}: {finding.id} {finding.message}{mark}"
