@@ -7,7 +7,7 @@ same line (of a race: on either side).
 Example::
 
     replay(device, kernel, contract, witness, "bounds-global", span, sandbox=probe())
-    # Witness(..., threads=(ThreadAccess((4, 0, 0), (0, 0, 0), "writes y[1024], which has 1024 elements", span),), replayed=True)
+    # Witness(…, threads=(ThreadAccess((4, 0, 0), (0, 0, 0), "writes y[1024], …", span),), replayed=True)
 """
 
 from __future__ import annotations

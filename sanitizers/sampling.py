@@ -47,8 +47,13 @@ class _Shape:
     elements: int
 
 
-def small_launches(contract: Contract, *, count: int, seed: int, max_threads: int) -> list[dict[str, int]]:
-    """Up to ``count`` assignments, fewest threads last resort: none is larger unless nothing smaller was found."""
+def small_launches(
+    contract: Contract, *, count: int, seed: int, max_threads: int, edges: bool = False
+) -> list[dict[str, int]]:
+    """Up to ``count`` assignments; one that is larger than wanted only if nothing smaller was found.
+
+    ``edges``: besides, each open scalar at its lowest, 0 and -1 where the contract allows it.
+    """
     plan = _plan(contract)
     rng = random.Random(seed)
     found: dict[tuple[int, ...], tuple[dict[str, int], _Shape]] = {}
@@ -66,7 +71,27 @@ def small_launches(contract: Contract, *, count: int, seed: int, max_threads: in
             break
     if not found:
         return [values for _, values in sorted(larger, key=lambda item: item[0])[:1]]
-    return _varied(list(found.values()), count)
+    taken = _varied(list(found.values()), count)
+    return [*taken, *(_edges(contract, plan, rng, max_threads, taken) if edges else ())]
+
+
+def _edges(
+    contract: Contract, plan: _Plan, rng: random.Random, max_threads: int, taken: list[dict[str, int]]
+) -> Iterator[dict[str, int]]:
+    for symbol in plan.symbols:
+        if symbol.kind != "scalar" or symbol.value is not None:
+            continue
+        for value in sorted({symbol.low if symbol.low is not None else -1, 0, 1}):
+            if (symbol.low is not None and value < symbol.low) or any(t[symbol.name] == value for t in taken):
+                continue
+
+            def candidates(other: Symbol, symbol: Symbol = symbol, value: int = value) -> list[int]:
+                return [value] if other is symbol else _candidates(plan, other, rng, large=True)
+
+            for values in _solutions(plan, rng, candidates):
+                shape = _shape(contract, values) if values[symbol.name] == value else None
+                if shape is not None and holds(contract, values) and shape.threads <= max_threads:
+                    yield values
 
 
 def _plan(contract: Contract) -> _Plan:
@@ -143,7 +168,7 @@ def _scaled(plan: _Plan, scale: int) -> Iterator[dict[str, int]]:
 def _candidates(plan: _Plan, symbol: Symbol, rng: random.Random, *, large: bool) -> list[int]:
     if symbol.kind == "scalar" and symbol.value is not None:
         return [symbol.value]
-    low = symbol.low if symbol.low is not None else (1 if symbol.kind == "dim" else 0)
+    low = symbol.low if symbol.low is not None else 1
     high = symbol.high if symbol.high is not None else 1 << 20
     pool = {*(_SIZES if large else _TINY)}
     for c in plan.constants:

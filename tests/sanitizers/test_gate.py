@@ -88,7 +88,7 @@ def test_a_size_relation_that_explains_the_fault_is_a_missing_contract(gate: Any
     )  # fmt: skip
     result = gate(GOOD, two)
     assert result.outcome is Outcome.INCONCLUSIVE and "missing contract" in result.detail
-    assert result.facts["kernels"][0]["missing"] in ("n == m", "n <= m")
+    assert result.facts["kernels"][0]["missing"] in (["n == m"], ["n <= m"])
     assert all(f.severity is Severity.WARNING and f.fix for f in result.findings)
     wrong = gate(GOOD.replace("i < n", "i <= n"), two)
     assert wrong.outcome is Outcome.FAIL
@@ -153,3 +153,44 @@ def test_a_failing_self_test_is_an_error(gate: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sanitize, "selftest", lambda **_: "the check of a load does not fire")
     result = gate(GOOD, CONTRACT)
     assert result.outcome is Outcome.ERROR and "does not fire" in result.detail
+
+
+def test_a_fault_that_depends_on_open_contents_is_a_missing_contract(gate: Any) -> None:
+    source = """__global__ void f(const int* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[x[i]] = 1.0f;
+}
+"""
+    kernel = replace(KERNEL, params=(ir.Param("x", ir.Pointer(ir.I32)), *KERNEL.params[1:]))
+    open_ = replace(CONTRACT, buffers=(Buffer("x", "i32", "n"), CONTRACT.buffers[1]))
+    result = gate(source, open_, kernels=(kernel,))
+    assert result.outcome is Outcome.INCONCLUSIVE and "contents of x" in result.detail
+    bounded = replace(open_, buffers=(Buffer("x", "i32", "n", content=("0", "n")), CONTRACT.buffers[1]))
+    result = gate(source, bounded, kernels=(kernel,))
+    assert result.outcome is Outcome.FAIL and {f.id for f in result.findings} == {
+        "bounds-global",
+        "race-global",
+    }
+
+
+def test_an_open_scalar_may_need_to_be_positive(gate: Any) -> None:
+    source = """__global__ void f(const float* x, float* y, int n, int k) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i / k];
+}
+"""
+    kernel = replace(KERNEL, params=(*KERNEL.params, ir.Param("k", ir.I32)))
+    open_ = replace(
+        CONTRACT,
+        symbols=(*CONTRACT.symbols, Symbol("k", "scalar")),
+        scalars=(*CONTRACT.scalars, Scalar("k", "k")),
+    )
+    result = gate(source, open_, kernels=(kernel,))
+    assert result.outcome is Outcome.INCONCLUSIVE and "k > 0" in result.detail
+    checked = replace(open_, requires=(Clause("k >= 0", "enforced"),))
+    result = gate(source, checked, kernels=(kernel,))
+    assert result.outcome is Outcome.FAIL and result.findings[0].id == "arithmetic"
+    assert (
+        gate(source, replace(open_, requires=(Clause("k > 0", "enforced"),)), kernels=(kernel,)).outcome
+        is Outcome.PASS
+    )

@@ -70,8 +70,7 @@ def _run(context: GateContext, start: float) -> GateResult:
             context.submission.device, kernel, contract, plan, sandbox=context.sandbox, cache=context.cache
         )
         doubt = _doubt(contract, campaign)
-        counts = not campaign.missing and contract.origin != "drafted" and not contract.gaps
-        findings += [_finding(f, contract, campaign.missing, counts) for f in campaign.faults]
+        findings += [_finding(f, contract) for f in campaign.faults]
         doubts += [f"{label}: {doubt}"] if doubt else []
         limits += [f"{label}: {limit}" for limit in campaign.limits]
         facts.append(_facts(label, campaign))
@@ -106,8 +105,8 @@ def _doubt(contract: Contract, campaign: Campaign) -> str:
     """Why this launch's runs cannot count as clean, or ""."""
     if campaign.unsupported:
         return f"not supported by the simulator: {campaign.unsupported}"
-    if campaign.missing:
-        return f"missing contract: the fault is gone where {campaign.missing}"
+    if missing := [f.missing for f in campaign.faults if f.missing]:
+        return f"missing contract: a fault is gone with {missing[0]}"
     if contract.origin == "drafted":
         return "the contract is only a draft"
     if contract.gaps:
@@ -122,8 +121,9 @@ def _doubt(contract: Contract, campaign: Campaign) -> str:
     return ""
 
 
-def _finding(fault: Fault, contract: Contract, missing: str, counts: bool) -> Finding:
+def _finding(fault: Fault, contract: Contract) -> Finding:
     seen, launch = fault.finding, fault.launch
+    counts = not fault.missing and contract.origin != "drafted" and not contract.gaps
     own = ThreadAccess(seen.block, seen.thread, seen.action or seen.message, seen.span)
     threads = (own, seen.other) if seen.other is not None else (own,)
     values = {s.name: s.value for s in contract.symbols}
@@ -150,7 +150,7 @@ def _finding(fault: Fault, contract: Contract, missing: str, counts: bool) -> Fi
         kernel=_label(contract),
         witness=witness,
         why=WHY.get(seen.property, ""),
-        fix=f"state or check on the host: {missing}" if missing else "",
+        fix=f"state in the contract, or check on the host: {fault.missing}" if fault.missing else "",
         related=related,
         gate="sanitize",
     )
@@ -166,7 +166,7 @@ def _facts(label: str, campaign: Campaign) -> dict[str, Any]:
         "blocks_launched": campaign.blocks_launched,
         "accesses": campaign.accesses,
         "unsupported": campaign.unsupported,
-        "missing": campaign.missing,
+        "missing": sorted({f.missing for f in campaign.faults} - {""}),
     }
 
 
