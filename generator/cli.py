@@ -183,7 +183,8 @@ def replay_command(
         raise _Stop(missing, INCONCLUSIVE)
 
     def judge(problem: Path) -> Any:
-        return judge_with(_gate_settings(settings, problem, sandbox))
+        # A cache of its own: nothing that an earlier run found out is believed.
+        return judge_with(_gate_settings(settings, problem, sandbox, problem.parent / "cache"))
 
     replayed = replay.replay(folder, _plan(settings, settings["limits"]), judge, say=_say)
     for difference in replayed.differences:
@@ -196,10 +197,11 @@ def replay_command(
 
 def _go_on(folder: RunFolder, client: Client, plan: Plan, output: Path | None) -> NoReturn:
     from generator import loop
-    from generator.gates import judge_with
+    from generator.gates import cache_folder, judge_with
 
     sandboxes = [e["sandbox"] for e in folder.events if e["event"] == "resumed"]
-    gates = _gate_settings(folder.settings, folder.path / "problem.py", sandboxes[-1] if sandboxes else "")
+    sandbox = sandboxes[-1] if sandboxes else ""
+    gates = _gate_settings(folder.settings, folder.path / "problem.py", sandbox, cache_folder())
     try:
         ending = loop.run(folder, client, judge_with(gates), plan, say=_say)
     except KeyboardInterrupt:
@@ -276,7 +278,7 @@ def _client(settings: dict[str, Any]) -> Client:
     return AnthropicClient(base_url=settings["base_url"])
 
 
-def _gate_settings(settings: dict[str, Any], problem: Path, sandbox: str) -> Any:
+def _gate_settings(settings: dict[str, Any], problem: Path, sandbox: str, cache: Path) -> Any:
     from generator.gates import GateSettings
 
     return GateSettings(
@@ -286,6 +288,7 @@ def _gate_settings(settings: dict[str, Any], problem: Path, sandbox: str) -> Any
         seed=settings["seed"],
         effort=settings["effort"],
         sandbox=sandbox or settings["sandbox"],
+        cache=cache,
     )
 
 

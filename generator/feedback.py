@@ -24,6 +24,8 @@ from specs.location import Span
 from specs.results import FileResult, Finding, GateResult, Outcome, Severity, Verdict, Witness
 from verifier.judge import findings_of
 
+_PLACE = re.compile(r"(?:[\w.~-]*/)*([\w.-]+\.(?:py|cu|cuh|h|hpp|toml))(?::(\d+))?(?::\d+)?")
+"""A path (and line) in a message: folders of this machine are nobody's business."""
 MAX_FINDINGS = 8
 MAX_UNDECIDED = 8
 MAX_CHECKS = 8
@@ -35,7 +37,13 @@ _Say = Callable[[str], str]
 
 def build(result: FileResult, candidate: Candidate) -> Feedback:
     """Feedback on a candidate that the gates have judged."""
-    say = mask(quoted_prose(candidate))
+    masked = mask(quoted_prose(candidate))
+
+    def say(text: str) -> str:
+        return masked(
+            _PLACE.sub(lambda m: f"line {m[2]}" if m[2] and m[1] == candidate.file_name else m[1], text)
+        )
+
     findings = [f for f in findings_of(result.gates) if f.severity is not Severity.NOTE]
     undecided = [_undecided(g, say, candidate) for g in result.gates]
     feedback: Feedback = {

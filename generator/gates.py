@@ -13,6 +13,7 @@ Example::
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ class GateSettings:
     effort: str = "default"
     sandbox: str = "auto"
     jobs: int = 1
+    cache: Path | None = None
 
 
 def policy_from(file: Path | None, archs: tuple[str, ...]) -> dict[str, Any]:
@@ -49,6 +51,12 @@ def policy_from(file: Path | None, archs: tuple[str, ...]) -> dict[str, Any]:
     except ValueError as error:
         raise PolicyError(f"--arch: {' '.join(str(error).split())}") from error
     return fields
+
+
+def cache_folder() -> Path:
+    """The cache that ``verify-kernel`` uses, too: content-addressed builds and proofs."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "verify-kernel"
 
 
 def lacking(sandbox: str) -> str | None:
@@ -98,6 +106,7 @@ def judge_with(settings: GateSettings) -> Callable[[Path], FileResult]:
             timeout=settings.seconds,
             seed=settings.seed,
             jobs=settings.jobs,
+            cache=settings.cache,
             sandbox=settings.sandbox,
         )
         ((_, result),) = batch.run([path], options, 1)

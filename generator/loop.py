@@ -161,7 +161,7 @@ def _ask(
         max_tokens=allowed,
         worst=_charge(worst, plan, 0.0),
     )
-    say(f"attempt {attempt}: asking {plan.model}")
+    say(f"attempt {attempt}: asking {client.destination}")
     begun = time.monotonic()
     try:
         reply = client.ask(request)

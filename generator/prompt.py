@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -71,9 +72,7 @@ def message(pasts: Sequence[Past], last: Candidate | None) -> str:
             parts.append(
                 f"Your file of attempt {past.number} is the same as that of {past.repeats}. Change it."
             )
-        parts.append(
-            f"Report on attempt {past.number}:\n\n```json\n{json.dumps(past.feedback, indent=1)}\n```"
-        )
+        parts.append(f"Report on attempt {past.number}:\n\n```json\n{_compact(past.feedback)}\n```")
         parts.append(
             f"Your file of attempt {past.number}, by line number, without comments and strings:\n\n"
             f"```{last.language}\n{shown(last)}\n```"
@@ -82,6 +81,12 @@ def message(pasts: Sequence[Past], last: Candidate | None) -> str:
     else:
         parts.append("Write the kernel. Call submit_kernel with the complete file.")
     return "\n\n".join(parts) + "\n"
+
+
+def _compact(feedback: Feedback) -> str:
+    """JSON with the three numbers of a thread or block on one line."""
+    three = r"\[\s*(-?\d+),\s*(-?\d+),\s*(-?\d+)\s*\]"
+    return re.sub(three, r"[\1, \2, \3]", json.dumps(feedback, indent=1))
 
 
 def check_problem(data: bytes, name: str) -> str:

@@ -98,16 +98,19 @@ def _compare(recorded: Sequence[Event], again: Sequence[Event]) -> list[str]:
         for attempt in sorted(old | new):
             before, now = old.get(attempt), new.get(attempt)
             if before != now and not (name == "asked" and attempt not in new):
-                differences.append(
-                    (attempt, f"attempt {attempt}: {key}: recorded {_short(before)}, now {_short(now)}")
-                )
+                differences.append((attempt, f"attempt {attempt}: {key}: {_change(before, now)}"))
     return [text for _, text in sorted(differences)]
 
 
 def _by_attempt(events: Sequence[Event], name: str, key: str) -> dict[int, Any]:
-    """The last record of each attempt; files by their digest."""
-    values = {e["attempt"]: e[key] for e in events if e["event"] == name}
-    return {a: v["sha256"] if isinstance(v, dict) and "sha256" in v else v for a, v in values.items()}
+    """The last record of each attempt."""
+    return {e["attempt"]: e[key] for e in events if e["event"] == name}
+
+
+def _change(before: Any, now: Any) -> str:
+    if isinstance(before, dict) and "sha256" in before and now is not None:
+        return f"other text than the recorded {before['file']}"
+    return f"recorded {_short(before)}, now {_short(now)}"
 
 
 def _short(value: Any) -> str:

@@ -97,6 +97,13 @@ def test_what_could_not_be_proved_and_which_check_is_missing_is_said() -> None:
     assert feedback.headline(said) == "INCONCLUSIVE (overflow undecided)"
 
 
+def test_paths_of_this_machine_become_lines() -> None:
+    text = "k: at /home/me/runs/a/attempts/001/candidate/candidate.cu:15: read; reference of ~/x/problem.py:3:7; a / b"
+    finding = Finding("bounds-global", Severity.ERROR, LINE, text)
+    (found,) = feedback.build(result_of(finding), Candidate("cuda", "int n;"))["findings"]
+    assert found["message"] == "k: at line 15: read; reference of problem.py; a / b"
+
+
 def test_notes_are_left_out_and_the_number_of_entries_is_bounded() -> None:
     many = [Finding("bounds-global", Severity.ERROR, Span("candidate.cu", i), "m") for i in range(1, 30)]
     note = Finding("lint", Severity.NOTE, Span("candidate.cu", 1), "m")

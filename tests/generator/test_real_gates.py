@@ -26,6 +26,17 @@ def start(monkeypatch: pytest.MonkeyPatch, *argv: str) -> int:
     return ended.value.code
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The simulator is built once for this module, and never taken from this machine's cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+
+
 @needs_gates
 def test_racy_then_out_of_bounds_then_right_ends_verified(
     api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], shared: Any
@@ -59,7 +70,18 @@ def test_a_candidates_own_contract_and_claims_do_not_count(
         "__global__ void row_sum", "//@ requires cols <= 0\n__global__ void row_sum"
     )
     api.script = [shared.submit(claim)]
-    argv = ("run", "row_sum.py", "--base-url", api.url, "--yes", "--run-id", "a", "--max-attempts", "1", *QUICK)
+    argv = (
+        "run",
+        "row_sum.py",
+        "--base-url",
+        api.url,
+        "--yes",
+        "--run-id",
+        "a",
+        "--max-attempts",
+        "1",
+        *QUICK,
+    )
     assert start(monkeypatch, *argv) in (1, 3)
     assert not capsys.readouterr().out.startswith("verified")
     (file,) = json.loads(Path("runs/a/attempts/001/report.json").read_text())["files"]

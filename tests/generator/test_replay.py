@@ -43,7 +43,10 @@ def test_the_gates_are_run_again_and_decide(recorded: Path, plan: Plan, shared: 
 
     replayed = replay(recorded, plan, always(stricter))
     assert replayed.ending.exit == 3
-    assert "attempt 4: verdict: recorded PASS, now INCONCLUSIVE" in replayed.differences
+    assert replayed.differences == (
+        "attempt 4: feedback: other text than the recorded attempts/004/feedback.json",
+        "attempt 4: verdict: recorded PASS, now INCONCLUSIVE",
+    )
 
 
 def test_a_run_whose_budget_ended_replays_to_refuted(tmp_path: Path, plan: Plan, shared: Any) -> None:
