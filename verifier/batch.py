@@ -39,7 +39,7 @@ def run(paths: Sequence[Path], options: Options, jobs: int) -> Generator[tuple[i
     context = multiprocessing.get_context("spawn")
     waiting = deque(enumerate(paths))
     running: dict[Connection, _Running] = {}
-    limit = options.timeout + 2 * GRACE
+    limit = options.timeout + GRACE
     try:
         while waiting or running:
             while waiting and len(running) < jobs:

@@ -11,6 +11,7 @@ Example::
 
 from __future__ import annotations
 
+import io
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -344,6 +345,9 @@ def main() -> None:
         )
         raise SystemExit(2)
     _refuse_mixed_installation()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app(prog_name="verify-kernel")
     except Exception as error:

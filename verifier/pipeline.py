@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from verifier.source.device_text import Submission
 
 GRACE = 5.0
-"""Seconds after the deadline at which a stage that does not watch it is cut off."""
+"""Seconds before the end of the time that gates are told to stop; a stage that does not is cut off at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def audit(path: Path, options: Options, progress: Callable[[str], None] = lambda
     """The verdict on one file. Never raises but for KeyboardInterrupt and the like."""
     start = time.monotonic()
     try:
-        with _backstop(options.timeout + GRACE):
+        with _backstop(options.timeout):
             result = _audit(path, options, start, progress)
     except Exception as error:
         result = _failed(error, path, options)
@@ -126,7 +126,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         effort=options.effort,
         jobs=options.jobs,
         keep=_kept(submission, module, options),
-        deadline=start + options.timeout,
+        deadline=start + options.timeout - min(GRACE, options.timeout / 10),
         cache=options.cache,
         progress=progress,
     )
@@ -308,7 +308,7 @@ def _backstop(seconds: float) -> Iterator[None]:
         raise DeadlinePassed
 
     before = signal.signal(signal.SIGALRM, cut)
-    signal.setitimer(signal.ITIMER_REAL, seconds, GRACE)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:

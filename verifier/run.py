@@ -190,8 +190,11 @@ def _write(request: Request, report: Report) -> None:
     colour = request.output is None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     text = render(report, request.format, colour=colour, verbose=request.options.verbose)
     if request.output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader went away; the verdict stays what it is
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     write_file(request.output, text)
 

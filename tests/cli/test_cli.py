@@ -121,3 +121,12 @@ def test_packages_of_two_installations_are_refused(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 4 and "mixed up" in done.stderr and str(tmp_path) in done.stderr
+
+
+def test_output_survives_a_poor_terminal_and_a_reader_that_leaves(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text("int main() {}\n")
+    done = verify("explain", "race-shared", PYTHONIOENCODING="latin-1")
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+    argv = f"{sys.executable} -m verifier {tmp_path / 'k.cu'} | true; exit ${{PIPESTATUS[0]}}"
+    piped = subprocess.run(["bash", "-c", argv], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert piped.returncode == 2 and "Traceback" not in piped.stderr

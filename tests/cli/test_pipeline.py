@@ -19,7 +19,6 @@ from specs.contract import Contract, Launch
 from specs.location import Span
 from specs.policy import GATES, PROPERTIES, default_policy
 from specs.results import FileResult, GateResult, KernelResult, Outcome, PropertyResult, Verdict
-from verifier import pipeline
 from verifier.contracts import ContractError, ContractSet
 from verifier.frontend import FrontEndFailed
 from verifier.gates.context import GateContext
@@ -148,17 +147,17 @@ def test_a_gate_that_throws_does_not_stop_the_others(chain: Chain) -> None:
 
 def test_a_gate_beyond_the_deadline_does_not_run(chain: Chain) -> None:
     def slow(context: GateContext) -> GateResult:
-        time.sleep(0.2)
+        time.sleep(max(0.0, context.deadline - time.monotonic()) + 0.01)
         return GateResult("static", Outcome.PASS)
 
     chain.gate("static", slow)
-    result = audit(PATH, replace(OPTIONS, timeout=0.1))
+    result = audit(PATH, replace(OPTIONS, timeout=3.0))
     assert [g.outcome for g in result.gates] == [Outcome.PASS, Outcome.NOT_RUN, Outcome.NOT_RUN]
     assert result.verdict is Outcome.INCONCLUSIVE and "--timeout" in result.reasons[0]
+    assert result.seconds < 3.0
 
 
-def test_a_stage_that_ignores_the_deadline_is_cut_off(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "GRACE", 0.1)
+def test_a_stage_that_ignores_the_deadline_is_cut_off(chain: Chain) -> None:
     chain.answers(verifier.contracts, "derive", lambda *a, **k: time.sleep(30))
     start = time.monotonic()
     result = audit(PATH, replace(OPTIONS, timeout=0.1))
@@ -166,14 +165,13 @@ def test_a_stage_that_ignores_the_deadline_is_cut_off(chain: Chain, monkeypatch:
     assert result.verdict is Outcome.INCONCLUSIVE and "not done after" in result.reasons[0]
 
 
-def test_a_gate_that_ignores_the_deadline_is_cut_off(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gate_that_ignores_the_deadline_is_cut_off(chain: Chain) -> None:
     def hangs(_: GateContext) -> GateResult:
         time.sleep(30)
         return GateResult("prove", Outcome.PASS)
 
-    monkeypatch.setattr(pipeline, "GRACE", 0.1)
     chain.gate("prove", hangs)
-    result = audit(PATH, replace(OPTIONS, timeout=0.1))
+    result = audit(PATH, replace(OPTIONS, timeout=1.0))
     assert result.verdict is Outcome.INCONCLUSIVE
     assert [g.outcome for g in result.gates] == [Outcome.PASS, Outcome.NOT_RUN, Outcome.NOT_RUN]
 
