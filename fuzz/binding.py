@@ -169,9 +169,7 @@ def _free(
     if loose:
         raise Unbound(f"the reference does not say what the scalar {loose[0]} means")
     each = [shapes.readings(contract, name) for name in inputs]
-    for name, found in zip(inputs, each, strict=True):
-        if not found:
-            raise Unbound(f"the shape of {name} is not known; state it in the contract")
+    there = all(shapes.complete(contract, name) for name in inputs)
     own = {o: shapes.readings(contract, o)[0] for o in outputs if shapes.known(contract, o)}
     combinations = list(itertools.islice(itertools.product(*each), MOST_READINGS + 1))
     first = Binding(
@@ -183,7 +181,7 @@ def _free(
     bindings = (
         replace(first, shapes=dict(zip(inputs, c, strict=True)) | own) for c in combinations[:MOST_READINGS]
     )
-    return Readings(tuple(bindings), len(combinations) <= MOST_READINGS)
+    return Readings(tuple(bindings), there and len(combinations) <= MOST_READINGS)
 
 
 def _op(
@@ -345,17 +343,16 @@ def _shape_readings(
     extents = {b.param: (b.extent,) for b in contract.buffers}
     if op.flat:
         return [{param: extents[param] for param in (*(p for _, p in inputs), output)}], True
-    whole = op.whole and extents[output][0].strip() == "1"
-    each: list[tuple[Texts, ...]] = []
-    for _, param in inputs:
-        found = shapes.readings(contract, param) or ((extents[param],) if whole else ())
-        if not found:
-            raise Unbound(f"the shape of {param} is not known; state it in the contract")
-        each.append(found)
+    if op.whole and extents[output][0].strip() == "1":
+        return [{param: extents[param] for _, param in inputs}], True
+    each = [shapes.readings(contract, param) for _, param in inputs]
+    there = all(shapes.complete(contract, param) for _, param in inputs)
     own = {output: shapes.readings(contract, output)[0]} if shapes.known(contract, output) else {}
     names = [param for _, param in inputs]
     combinations = list(itertools.islice(itertools.product(*each), 513))
-    return [dict(zip(names, c, strict=True)) | own for c in combinations[:512]], len(combinations) <= 512
+    return [dict(zip(names, c, strict=True)) | own for c in combinations[:512]], there and len(
+        combinations
+    ) <= 512
 
 
 def check(binding: Binding, contract: Contract, op: Op, symbols: Symbols) -> None:

@@ -78,7 +78,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """``checked``: elements whose bounds said something. ``seen``: the simulator's own finding; nothing else holds then.
+    """``checked``: elements whose bounds said something. ``seen``: the simulator's own finding (then no more).
 
     ``same_bits``: whether a second schedule gave the same bits; None if there was none.
     """

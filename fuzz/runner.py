@@ -2,8 +2,8 @@
 
 ``explore(job, …)`` -> Found. Hypothesis draws and shrinks :class:`fuzz.case.Case` values. One example in four runs
 under a second schedule as well. Invariant: a fault is reported only if the same case fails again in a second,
-unoptimised executor; a case whose bounds check nothing is no example; where the simulator itself saw a fault, nothing is
-said about the numbers.
+unoptimised executor; a case whose bounds check nothing is no example; where the simulator itself saw a fault, nothing
+is said about the numbers.
 
 Example::
 
@@ -52,8 +52,8 @@ class Found:
     """``examples``: runs that were compared; ``vacuous``: runs whose bounds checked no element.
 
     ``edge``: a fault on inputs with infinities or NaN only. ``seen``: what the simulator itself reported.
-    ``refusal``: why there is no answer. ``cut``: the deadline came first. ``deterministic``: all schedules gave the same
-    bits.
+    ``refusal``: why there is no answer. ``cut``: the deadline came first.
+    ``deterministic``: all schedules gave the same bits.
     """
 
     examples: int = 0

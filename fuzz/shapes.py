@@ -1,12 +1,13 @@
 """What the shape of a buffer may be: contract, parameter -> readings, each a tuple of clause texts.
 
 A shape that the contract states is the only reading. An extent that is a product of dims says which dims there are but
-not their order, so each order is a reading, the written one first. A bare extent of a lifted contract has no reading:
-its rank is not known.
+not their order, so each order is a reading, the written one first. A bare extent is a vector where the contract is a
+person's or where it is a dim of another buffer; else its rank is not known, and a vector is one reading of many.
 
 Example::
 
     readings(contract, "x")     # extent "rows * cols": (("rows", "cols"), ("cols", "rows"))
+    complete(contract, "x")     # True: there is no other
 """
 
 from __future__ import annotations
@@ -24,24 +25,54 @@ Texts = tuple[str, ...]
 
 
 def known(contract: Contract, param: str) -> bool:
-    """Whether the contract itself says the shape."""
+    """Whether there is only one reading."""
+    return complete(contract, param) and len(readings(contract, param)) == 1
+
+
+def complete(contract: Contract, param: str) -> bool:
+    """Whether the readings are all there may be."""
     buffer = contract.buffer(param)
-    return buffer is not None and (bool(buffer.shape) or len(readings(contract, param)) == 1)
+    assert buffer is not None
+    factors = _extent_factors(contract, buffer)
+    if (
+        buffer.shape
+        or contract.origin == "stated"
+        or len(factors) > 1
+        or isinstance(factors[0], ast.Constant)
+    ):
+        return len(factors) <= MOST_FACTORS
+    texts = {ast.unparse(f) for b in contract.buffers for f in _dims(contract, b)}
+    return ast.unparse(factors[0]) in texts
 
 
 def readings(contract: Contract, param: str) -> tuple[Texts, ...]:
-    """Every shape that the buffer may have."""
+    """The shapes that the buffer may have."""
     buffer = contract.buffer(param)
     assert buffer is not None
     if buffer.shape:
         return (buffer.shape,)
-    factors = _factors(clauses.parse(buffer.extent))
-    if len(factors) == 1 and not isinstance(factors[0], ast.Constant):
-        factors = _equal_product(contract, buffer) or factors
-        if len(factors) == 1 and contract.origin != "stated":
-            return ()
-    texts = tuple(ast.unparse(f) for f in factors)
+    texts = tuple(ast.unparse(f) for f in _extent_factors(contract, buffer))
     return tuple(dict.fromkeys(itertools.permutations(texts))) if len(texts) <= MOST_FACTORS else (texts,)
+
+
+def _extent_factors(contract: Contract, buffer: Buffer) -> list[ast.expr]:
+    factors = _factors(clauses.parse(buffer.extent))
+    return factors if len(factors) > 1 else _equal_product(contract, buffer) or factors
+
+
+def _dims(contract: Contract, buffer: Buffer) -> list[ast.expr]:
+    """Dims of a buffer that has more than one."""
+    if buffer.shape:
+        return [_bare(clauses.parse(t)) for t in buffer.shape] if len(buffer.shape) > 1 else []
+    factors = _extent_factors(contract, buffer)
+    return factors if len(factors) > 1 else []
+
+
+def _bare(node: ast.expr) -> ast.expr:
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=[inner]) if name in clauses.INT_TYPES:
+            return _bare(inner)
+    return node
 
 
 def sizes_of(texts: Texts, symbols: Mapping[str, int]) -> Shape:

@@ -11,7 +11,7 @@ import pytest
 from fuzz.binding import Binding, Unbound, bind
 from fuzz.pointers import written
 from fuzz.reference import parse
-from fuzz.shapes import readings
+from fuzz.shapes import complete, readings
 from specs.contract import Clause, Contract
 from verifier.ir import nodes as ir
 
@@ -152,25 +152,35 @@ def test_shape_of_a_bare_extent(make_kernel: Any, make_contract: Any) -> None:
     assert readings(with_extent(contract, "u64(i64(rows * cols) * 4) // 4"), "x") == both
     assert readings(with_extent(contract, "i64(b * t) * c"), "x")[0] == ("b", "t", "c")
     assert len(readings(with_extent(contract, "i64(b * t) * c"), "x")) == 6
-    assert readings(with_extent(contract, "n"), "x") == ()
+    assert readings(with_extent(contract, "n"), "x") == (("n",),)
+    assert not complete(with_extent(contract, "n"), "x") and complete(with_extent(contract, "a * b"), "x")
     assert readings(with_extent(contract, "n", ("n == rows * cols",)), "x") == both
     assert readings(with_extent(contract, "n", origin="stated"), "x") == (("n",),)
     assert readings(with_extent(contract, "4"), "x") == (("4",),)
 
 
-def test_unknown_shape_is_refused_where_it_matters(make_kernel: Any, make_contract: Any) -> None:
+def test_unknown_rank_is_one_reading_of_many_where_it_matters(make_kernel: Any, make_contract: Any) -> None:
     kernel = make_kernel("k", {"x": "in f32", "y": "out f32"})
     contract = make_contract(kernel, {"x": ["n"], "y": ["n"]}, ["n"])
-    lifted = replace(
-        contract, origin="lifted", buffers=tuple(replace(b, shape=(), extent="n") for b in contract.buffers)
-    )
+    flat = tuple(replace(b, shape=(), extent="n") for b in contract.buffers)
+    lifted = replace(contract, origin="lifted", buffers=flat)
     pool = [{"n": 3}, {"n": 7}]
-    with pytest.raises(Unbound, match="shape of x is not known"):
-        bind(kernel, lifted, parse("torch.softmax", ["x", "y"]), pool)
-    assert bind(kernel, lifted, parse("torch.relu", ["x", "y"]), pool).bindings[0].outputs == ("y",)
-    one = replace(lifted.buffers[1], extent="1")
-    total = replace(lifted, buffers=(lifted.buffers[0], one))
-    assert bind(kernel, total, parse("torch.sum", ["x", "y"]), pool).bindings[0].outputs == ("y",)
+    assert not bind(kernel, lifted, parse("torch.softmax", ["x", "y"]), pool).complete
+    assert bind(kernel, lifted, parse("torch.relu", ["x", "y"]), pool).complete
+    total = replace(lifted, buffers=(lifted.buffers[0], replace(lifted.buffers[1], extent="1")))
+    assert bind(kernel, total, parse("torch.sum", ["x", "y"]), pool).complete
+
+
+def test_vector_of_another_buffers_dim_is_a_vector(make_kernel: Any, make_contract: Any) -> None:
+    kernel = make_kernel("k", {"x": "in f32", "w": "in f32", "y": "out f32"})
+    contract = make_contract(kernel, {"x": ["n"], "w": ["n"], "y": ["n"]}, ["n"])
+    extents = {"x": "i64(rows * c)", "w": "c", "y": "i64(rows * c)"}
+    flat = tuple(replace(b, shape=(), extent=extents[b.param]) for b in contract.buffers)
+    lifted = replace(contract, origin="lifted", buffers=flat)
+    found = bind(
+        kernel, lifted, parse("layer_norm", ["x", "w", "y"]), [{"rows": 2, "c": 3}, {"rows": 5, "c": 4}]
+    )
+    assert found.complete and [b.shapes["x"] for b in found.bindings] == [("rows", "c")]
 
 
 def test_order_of_dims_that_the_contract_leaves_open_gives_readings(

@@ -10,7 +10,7 @@ import pytest
 
 from fuzz.binding import bind
 from fuzz.case import Job
-from fuzz.executor import Ran
+from fuzz.executor import Ran, Seen
 from fuzz.oracle import Oracle
 from fuzz.reference import parse
 from fuzz.runner import Budget, explore

@@ -34,6 +34,7 @@ from verifier.ir.nodes import Kernel
 
 EXAMPLES = {"low": 25, "default": 100, "high": 500}
 WHY = "the reference was evaluated in float64; the bound is the rounding that a right kernel may show for these inputs"
+UNSURE = "it differs under every shape that was tried, but the contract leaves the shapes open; state them"
 MakeExecutor = Callable[[Kernel, str], Executor]
 
 
@@ -126,9 +127,6 @@ def _jobs(
     if contract.origin == "drafted":
         doubts.append(f"{kernel.label} has no contract (only a draft): the sizes to fuzz are not known")
         return [], True
-    if contract.gaps:
-        doubts.append(f"{kernel.label}: missing contract: {contract.gaps[0]}")
-        return [], True
     try:
         pool = sizes.pool(contract, seed=context.seed)
         if context.reference is not None:
@@ -193,7 +191,7 @@ def _best(
     if not wrong:
         raise impossible or OracleError("the reference takes none of the shapes that the buffers may have")
     job, found = wrong[0]
-    if complete:
+    if complete or found.fault is None:
         return job, found
     return job, replace(
         found, fault=None, refusal="it differs in each order of dims that was tried; state the shapes"
@@ -202,9 +200,9 @@ def _best(
 
 def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
     """Why this kernel is not passed although no wrong number was found."""
+    label, gaps = job.kernel.label, job.contract.gaps
     if found.fault is not None:
-        return []
-    label = job.kernel.label
+        return [f"{label}: missing contract: {gaps[0]}"] if gaps else []
     if found.refusal:
         return [f"{label}: {found.refusal}"]
     if found.seen is not None:
@@ -217,6 +215,8 @@ def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
         return [f"{label}: the time was over after {found.examples} of {wanted} examples; give it --timeout"]
     if not found.examples:
         return [f"{label}: no example could be compared ({found.vacuous} had no usable bound)"]
+    if gaps:
+        return [f"{label}: missing contract: {gaps[0]}"]
     if any(not c.accepted for c in job.contract.requires):
         return [f"{label}: a clause that came with the submission counts only once it is accepted"]
     return []
@@ -225,9 +225,10 @@ def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
 def _findings(context: GateContext, job: Job, found: Found) -> list[Finding]:
     findings = []
     if found.fault is not None:
-        findings.append(_finding(context, job, found.fault, Severity.ERROR))
+        severity = Severity.WARNING if job.contract.gaps else Severity.ERROR
+        findings.append(_finding(context, job, found.fault, severity))
     elif found.edge is not None:
-        severity = Severity.ERROR if context.policy.strict else Severity.WARNING
+        severity = Severity.ERROR if context.policy.strict and not job.contract.gaps else Severity.WARNING
         findings.append(_finding(context, job, found.edge, severity, special=True))
     if not found.deterministic and found.fault is None:
         findings.append(
