@@ -47,7 +47,12 @@ def run(context: GateContext) -> GateResult:
             context.submission.device, kernel, context.sandbox, opt=opt, cache=context.cache
         )
 
-    return judge(context, executor, start)
+    from sanitizers.simulator import SimulatorMissing
+
+    try:
+        return judge(context, executor, start)
+    except SimulatorMissing as error:
+        return GateResult("fuzz", Outcome.NOT_RUN, time.monotonic() - start, detail=str(error))
 
 
 def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateResult:
@@ -193,9 +198,7 @@ def _best(
     job, found = wrong[0]
     if complete or found.fault is None:
         return job, found
-    return job, replace(
-        found, fault=None, refusal="it differs in each order of dims that was tried; state the shapes"
-    )
+    return job, replace(found, fault=None, refusal=f"{UNSURE}: {found.fault.message}")
 
 
 def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
