@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -215,3 +216,17 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
 def test_one_module_knows_the_sdk() -> None:
     knowing = {p.name for p in Path(cli.__file__).parent.glob("*.py") if "import anthropic" in p.read_text()}
     assert knowing == {"anthropic_client.py"}
+
+
+@pytest.mark.parametrize(("typed", "status"), [("n\n", 2), ("", 2), ("y\n", 0)])
+def test_a_terminal_is_asked(
+    typed: str, status: int, api: Any, problem: Path, monkeypatch: pytest.MonkeyPatch, shared: Any
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    api.script = [shared.submit(shared.RIGHT)]
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    assert start(monkeypatch, "run", str(problem), "--base-url", api.url) == status
+    assert len(api.requests) == (status == 0)
