@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from specs.contract import Contract
 from specs.policy import GATES, PROPERTIES, Policy
 from specs.results import FileResult, GateResult, Outcome
 from verifier.agreement import agree
@@ -131,10 +132,12 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         progress=progress,
     )
     required = _required(policy, reference is not None or problem is not None)
-    gates = tuple(
-        _run_gate(name, context, options.verbose) for name in GATES if name in (options.gates or required)
-    )
-    gates = agree(gates)
+    run: list[GateResult] = []
+    for name in GATES:
+        if name in (options.gates or required):
+            run.append(_run_gate(name, context, options.verbose))
+            context = replace(context, contracts=_settled(context.contracts, run[-1]))
+    gates = agree(run)
     case = Case(
         policy=policy,
         kernels=_kernel_names(submission, options),
@@ -220,6 +223,13 @@ def _failed(error: Exception, path: Path, options: Options) -> FileResult:
 def _required(policy: Policy, has_reference: bool) -> tuple[str, ...]:
     """``fuzz`` is required as soon as there is something to compare with."""
     return tuple(g for g in GATES if g in policy.required_gates or (g == "fuzz" and has_reference))
+
+
+def _settled(contracts: tuple[Contract, ...], done: GateResult) -> tuple[Contract, ...]:
+    """After the proofs: the contracts with the size relations that a proof needs; later gates stay inside them."""
+    if done.gate != "prove" or len(done.kernels) != len(contracts):
+        return contracts
+    return tuple(k.contract or c for k, c in zip(done.kernels, contracts, strict=True))
 
 
 def _run_gate(name: str, context: GateContext, verbose: bool) -> GateResult:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from specs.contract import Clause, Contract
@@ -41,6 +42,10 @@ def run(context: GateContext) -> GateResult:
             for k, v in made.counts.items():
                 counts[k] = counts.get(k, 0) + v
             assumptions.update(dict.fromkeys(contract.assumptions))
+            assumptions.update(
+                (replace(c, origin="assumed"), None) for c in made.clauses if c.origin == "derived"
+            )
+            contract = replace(contract, requires=(*contract.requires, *made.clauses))
             span = kernel.span if kernel is not None else contract.launch.span
             kernels.append(
                 KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span)
@@ -132,8 +137,6 @@ def _keeper(context: GateContext, kernel: Kernel):  # type: ignore[no-untyped-de
 def _undecided(
     made: KernelVerdicts, reason: Reason, detail: str, only_proved: bool = False
 ) -> KernelVerdicts:
-    from dataclasses import replace
-
     changed = tuple(
         replace(p, verdict=Verdict.UNKNOWN, reason=reason, detail=detail)
         if p.verdict is Verdict.PROVED or (not only_proved and p.verdict is Verdict.REFUTED)

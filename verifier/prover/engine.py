@@ -14,14 +14,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from specs.contract import Contract
+from specs.contract import Clause, Contract
 from specs.location import NOWHERE, Span
 from specs.results import Finding, PropertyResult, Reason, Severity, Verdict, Witness
 from verifier import checks
 from verifier.ir.nodes import Kernel
 from verifier.prover import host_faults
 from verifier.prover.discharge import Decision, Discharger
-from verifier.prover.missing import missing_clause
+from verifier.prover.missing import Missing, missing_clause
 from verifier.prover.sizes import equal_sizes, large_sizes
 from verifier.prover.witness import candidates, is_problem, satisfiable
 from verifier.smt.solver import SolverPool
@@ -58,6 +58,9 @@ class KernelVerdicts:
     findings: tuple[Finding, ...]
     approximations: tuple[str, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
+    clauses: tuple[Clause, ...] = ()
+    """Size relations that a proof needs and nothing checks: ``derived`` ones hold at the problem's sizes and were used
+    (and are printed as assumptions), ``assumed`` ones are only proposed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,33 @@ class _Failed:
 
 
 def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerdicts:
-    """Every requested property's verdict."""
-    return _Engine(kernel, contract, settings).run()
+    """Every requested property's verdict.
+
+    With a problem, a size relation that a proof needs and that the problem's sizes satisfy is taken from them: the
+    launch is verified again under it, and the clause is reported.
+    """
+    engine = _Engine(kernel, contract, settings)
+    result = engine.run()
+    used: dict[str, Clause] = {}
+    for _ in range(4):
+        new = {m.clause: m for m in engine.missing if m.derived and m.clause not in used}
+        if not new or time.monotonic() > settings.deadline:
+            break
+        note = "taken from the problem's sizes; nothing checks it"
+        used |= {
+            text: Clause(
+                text, "derived", contract.launch.span, note, fix=f'TORCH_CHECK({text}, "sizes must match");'
+            )
+            for text in new
+        }
+        engine = _Engine(kernel, replace(contract, requires=(*contract.requires, *used.values())), settings)
+        result = engine.run()
+    proposed = {m.clause: m for m in engine.missing if m.clause and m.clause not in used}
+    clauses = [
+        *used.values(),
+        *(Clause(text, "assumed", contract.launch.span, m.sentence) for text, m in proposed.items()),
+    ]
+    return replace(result, clauses=tuple(clauses))
 
 
 class _Engine:
@@ -76,6 +104,8 @@ class _Engine:
         self.kernel, self.contract, self.settings = kernel, contract, settings
         self.findings: list[Finding] = []
         self.failed_operations: dict[object, _Failed] = {}
+        self.missing: list[Missing] = []
+        self.asked: list[tuple[Obligation, Missing]] = []
         self.operation_counts: dict[str, list[int]] = {"overflow": [0, 0], "arithmetic": [0, 0]}
         self.witness_budget = settings.max_witnesses
         self.small = (*settings.assignments[:3], *equal_sizes(contract))
@@ -190,6 +220,8 @@ class _Engine:
         if op.key in self.failed_operations:
             return
         self.failed_operations[op.key] = _Failed(o, decision)
+        if self._missing(c, d, o):
+            return
         if op.host and self._refute_host(c, "overflow"):
             return
         if op.fault:
@@ -420,7 +452,18 @@ class _Engine:
         return PropertyResult(property_, Verdict.UNKNOWN, reason, detail, total, proved, span=where)
 
     def _clause_for(self, f: _Failed) -> str:
-        return missing_clause(self.c, self.d, f.obligation)
+        return self._missing(self.c, self.d, f.obligation)
+
+    def _missing(self, c: Claims, d: Discharger, o: Obligation) -> str:
+        """The sentence on the clause that the obligation lacks; remembered."""
+        known = next((m for key, m in self.asked if key is o), None)
+        found = known if known is not None else missing_clause(c, d, o)
+        if found is None:
+            return ""
+        if known is None:
+            self.asked.append((o, found))
+            self.missing.append(found)
+        return found.sentence
 
     def _operation_result(self, property_: str) -> PropertyResult:
         total, proved = self.operation_counts[property_]
@@ -435,7 +478,7 @@ class _Engine:
             )
         spot = failed[0]
         for f in failed:
-            text = missing_clause(self.c, self.d, f.obligation)
+            text = self._missing(self.c, self.d, f.obligation)
             if text:
                 return PropertyResult(
                     property_,

@@ -1,59 +1,149 @@
-"""The clause without which a proof fails: never assumed, always said.
+"""The clause without which a proof fails: abduced, said, and only with the problem's sizes on its side used.
 
-Obligation -> one sentence with a ready clause, or "". Templates: two buffers do not overlap; integer contents are valid
-indices; two sizes are equal (``b.size(0) == a.size(1)``).
+Obligation -> a :class:`Missing` clause, or None. Templates: two buffers do not overlap; integer contents are valid
+indices; two sizes are equal (``b.size(0) == a.size(1)``) or a size is one of the constants of the contract's shapes; a
+buffer is at least as long as what the path allows; one size divides another. A clause that the problem file's own sizes
+contradict is never proposed.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
+from specs.clauses import ClauseError, ClauseUndefined, evaluate, names
+from specs.contract import Contract
 from verifier.prover.discharge import Discharger
-from verifier.smt.terms import Const, Term, atoms
+from verifier.smt.terms import Const, PolyTerm, Term, atoms
 from verifier.symex.claims import Claims, Obligation
 
-MAX_PAIRS = 10
+MAX_PROPOSALS = 24
 
 
-def missing_clause(c: Claims, d: Discharger, o: Obligation) -> str:
-    """What a person or the host code would have to promise for the obligation to hold; "" if no template does."""
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """``clause``: its text, "" where it is not one condition on sizes. ``derived``: the problem's sizes satisfy it."""
+
+    clause: str
+    sentence: str
+    derived: bool = False
+
+
+def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
+    """What the host code would have to promise for the obligation to hold; None if no template does."""
     if o.note.startswith("disjoint("):
         a, b = o.note.removeprefix("disjoint(").removesuffix(")").split(", ")
-        return f"nothing says that {a} and {b} are different memory; add the clause {o.note}"
+        return Missing("", f"nothing says that {a} and {b} are different memory; add the clause {o.note}")
     if o.data and o.property.startswith("bounds"):
-        names = sorted({c.s.reads[x][0] for x in o.data})
-        return f"the indices read from {', '.join(names)} are not known to be in range; add a content clause for it"
-    if not o.property.startswith("bounds") or len(o.threads) != 1:
-        return ""
-    pair = _equal_sizes(c, d, o)
-    return (
-        f"needs {pair[0]} == {pair[1]}, which nothing checks; add the clause or a host check" if pair else ""
-    )
+        used = ", ".join(sorted({c.s.reads[x][0] for x in o.data}))
+        return Missing(
+            "", f"the indices read from {used} are not known to be in range; add a content clause for it"
+        )
+    if o.note or not (o.property.startswith(("bounds", "race")) or o.property in ("overflow", "alignment")):
+        return None
+    values = {s.name: s.value for s in c.s.contract.symbols if s.value is not None}
+    tried = 0
+    for text, mapping, fact in _proposals(c, o):
+        told = _truth(text, values)
+        if told is False:
+            continue
+        tried += 1
+        if tried > MAX_PROPOSALS:
+            return None
+        if d.decide(_under(c, o, mapping, fact), 0).status == "proved":
+            return Missing(
+                text, f"needs {text}, which nothing checks; add the clause or a host check", told is True
+            )
+    return None
 
 
-def _equal_sizes(c: Claims, d: Discharger, o: Obligation) -> tuple[str, str] | None:
+def _under(c: Claims, o: Obligation, mapping: Mapping[Term, Term], fact: Term | None) -> Obligation:
+    """The obligation with a proposed clause."""
+    t = c.s.t
+    extra = () if fact is None else (fact,)
+    if not mapping:
+        return replace(o, facts=(*extra, *o.facts))
+    memo: dict[Term, Term] = {}
+
+    def at(x: Term) -> Term:
+        return t.rebuild(x, mapping.get, memo)
+
+    return replace(o, hyps=tuple(map(at, o.hyps)), goal=at(o.goal), facts=(*extra, *map(at, o.facts)))
+
+
+def _truth(text: str, values: Mapping[str, int]) -> bool | None:
+    """Whether the problem's sizes satisfy the clause; None if they do not say."""
+    try:
+        return bool(evaluate(text, values)) if names(text) <= set(values) else None
+    except (ClauseError, ClauseUndefined):
+        return None
+
+
+Proposal = tuple[str, Mapping[Term, Term], Term | None]
+
+
+def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
     t = c.s.t
     dims = {s.name for s in c.s.contract.symbols if s.kind == "dim"}
-    by_atom = {
-        atom: name for name, atom in c.s.symbols.items() if name in dims and not isinstance(atom, Const)
-    }
-    used: list[Term] = [x for x in atoms([*o.hyps, o.goal]) if x in by_atom]
-    if not o.accesses or o.accesses[0].obj.extent is None:
-        return None
-    extent = [x for x in atoms([o.accesses[0].obj.extent]) if x in by_atom]
-    tried = 0
+    symbol_of = {a: n for n, a in c.s.symbols.items() if not isinstance(a, Const)}
+    seen = atoms([*o.hyps, o.goal])
+    used = [x for x in seen if symbol_of.get(x) in dims]
+    extents = [a.obj.extent for a in o.accesses if a.obj.extent is not None]
+    extent = [x for x in atoms(extents) if symbol_of.get(x) in dims]
     for a in extent:
         for b in used:
-            if a is b or b in extent or tried >= MAX_PAIRS:
-                continue
-            tried += 1
-            same = {a: b}
-            moved = replace(
-                o,
-                hyps=tuple(t.substitute(h, same) for h in o.hyps),
-                goal=t.substitute(o.goal, same),
-                facts=tuple(t.substitute(f, same) for f in o.facts),
+            if a is not b and b not in extent:
+                yield f"{symbol_of[a]} == {symbol_of[b]}", {a: b}, None
+    for constant in _shape_constants(c.s.contract):
+        for a in dict.fromkeys([*used, *extent]):
+            yield f"{symbol_of[a]} == {constant}", {a: t.const(constant)}, None
+    for h in o.hyps:
+        for part in h.args if h.op == "and" else (h,):
+            yield from _at_least(c, part, extents, symbol_of)
+    for x in seen:
+        if x.op in ("quot", "rem") and x.level == 0:
+            top, bottom = (_text(y, symbol_of) for y in x.args)
+            if top is not None and bottom is not None:
+                yield f"{top} % {bottom} == 0", {}, t.eq(t.rem(*x.args), t.zero)
+
+
+def _at_least(c: Claims, hyp: Term, extents: list[Term], symbol_of: Mapping[Term, str]) -> Iterator[Proposal]:
+    """From ``index < n`` on the path: the buffer has at least n elements."""
+    t = c.s.t
+    if hyp.op != "le0":
+        return
+    sizes = {m: -k for m, k in t.poly(hyp.args[0]).items() if m and all(a.level == 0 for a in m)}
+    limit = t.from_poly(sizes)
+    text = _text(limit, symbol_of)
+    if text is None or not sizes:
+        return
+    for extent in extents:
+        poly = t.poly(extent)
+        width = next(iter(poly.values())) if len(poly) == 1 else 0
+        length = t.from_poly(dict.fromkeys(poly, 1)) if width else None
+        name = None if length is None else _text(length, symbol_of)
+        if length is not None and name is not None and length is not limit:
+            yield f"{name} >= {text}", {}, t.le(limit, length)
+
+
+def _shape_constants(contract: Contract) -> list[int]:
+    found = {int(x) for b in contract.buffers for x in (*b.shape, b.extent) if x.strip().isdigit()}
+    return sorted(found)[:12]
+
+
+def _text(term: Term, symbol_of: Mapping[Term, str]) -> str | None:
+    """A term over symbols as clause text."""
+    if isinstance(term, Const):
+        return str(term.value)
+    if term in symbol_of:
+        return symbol_of[term]
+    if isinstance(term, PolyTerm):
+        parts = []
+        for mono, coef in term.monos:
+            if any(a not in symbol_of for a in mono):
+                return None
+            parts.append(
+                " * ".join([*([str(coef)] if coef != 1 or not mono else []), *(symbol_of[a] for a in mono)])
             )
-            if t.and_(*moved.hyps) is not t.false and d.decide(moved, 0.2).status == "proved":
-                return by_atom[a], by_atom[b]
+        return f"({' + '.join(parts)})" if len(parts) > 1 else parts[0]
     return None

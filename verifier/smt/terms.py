@@ -347,7 +347,7 @@ class Terms:
 
     def _divide_by_product(self, a: Term, factors: Mono, coef: int) -> tuple[Term, Term]:
         """a / (f1*f2*…) = ((a/f1)/f2)…: digits of a mixed-radix number; the order follows quotients seen before."""
-        left = list(factors) + ([self.const(coef)] if coef > 1 else [])
+        left = ([self.const(coef)] if coef > 1 else []) + list(factors)
         q, r, weight = a, self.zero, self.one
         while left:
             best = next((f for f in left if ("quot", "", (q, f)) in self._table), left[-1])

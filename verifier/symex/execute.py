@@ -23,6 +23,7 @@ from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term, TooLarge
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
+from verifier.symex.launch import composite
 from verifier.symex.loops import LoopRules
 from verifier.symex.relevance import relevant_locals
 from verifier.symex.setup import prepare
@@ -78,7 +79,7 @@ class Executor(LoopRules, Evaluator):
         t = self.t
         match s:
             case ir.Assign(var=var, value=value):
-                self.state.env[var] = self.eval(value)
+                self.state.env[var] = self.named(self.eval(value))
             case ir.Load():
                 self._load(s)
             case ir.Store():
@@ -116,6 +117,19 @@ class Executor(LoopRules, Evaluator):
                 self.gap(construct, detail, span)
             case _:
                 assert_never(s)
+
+    def named(self, value: Value) -> Value:
+        """A size the kernel computes itself, under the name that the contract gave it or a name of its own."""
+        if isinstance(value, Ptr) or value.term.is_bool or value.term.op == "float" or value.term.level:
+            return value
+        term = value.term
+        known = self.aliases.get(term)
+        if known is None and term.op == "poly" and composite(term):
+            known = self.t.app(self.t.fresh_name("size"), (), 0, term.lo, term.hi)
+            if known.op == "app":
+                self.s.fact(known, self.t.eq(known, term))
+                self.aliases[term] = known
+        return Val(known, value.deps) if known is not None else value
 
     def _if(self, s: ir.If) -> None:
         c = self.value(s.cond)
@@ -309,6 +323,7 @@ class Executor(LoopRules, Evaluator):
         return self.contents.get(name)
 
     contents: dict[str, tuple[Term, Term]]
+    aliases: dict[Term, Term]
 
     def _store(self, s: ir.Store) -> None:
         size = ir.size_of(s.place.type)
@@ -472,6 +487,7 @@ def summarize(
     setup = prepare(kernel, contract, cap, wrapped, fixed or {})
     x = Executor(setup.summary, wrapped, dropped)
     x.contents = setup.contents
+    x.aliases = dict(setup.aliases)
     names, _ = written_objects(kernel.body, {})
     x.written = frozenset(setup.with_aliases(names))
     x.relevant = relevant_locals(kernel.body)

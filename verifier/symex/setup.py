@@ -15,7 +15,7 @@ from specs.location import NOWHERE
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Const, Term, Terms
 from verifier.symex.expressions import Ptr, Val, Value, int_range
-from verifier.symex.launch import ClauseLowering, composite, dtype_bytes, symbol_terms
+from verifier.symex.launch import ClauseLowering, composite, dtype_bytes, equate, symbol_terms
 from verifier.symex.summary import Gap, Geometry, MemoryObject, Operation, Summary
 
 MAX_GRID = ((1 << 31) - 1, 65535, 65535)
@@ -29,7 +29,8 @@ class Setup:
     summary: Summary
     env: dict[str, Value]
     contents: dict[str, tuple[Term, Term]]
-    storages: dict[str, str]
+    aliases: dict[Term, Term]
+    """Composite size -> its name."""
 
     def with_aliases(self, names: set[str]) -> set[str]:
         """Buffers that may be written: those written by name, their storage mates and what may overlap them."""
@@ -67,11 +68,12 @@ def prepare(
     symbols = symbol_terms(t, contract, cap)
     for name, value in fixed.items():
         symbols[name] = t.const(value)
+    equate(symbols, contract, t)
     placeholder = Geometry((t.zero,) * 3, (t.zero,) * 3, (t.one,) * 3, (t.one,) * 3, t.zero)
     summary = Summary(t, kernel, contract, placeholder, symbols, {}, [], {})
     builder = _Builder(summary, wrapped, cap)
     builder.build()
-    return Setup(summary, builder.env, builder.contents, {})
+    return Setup(summary, builder.env, builder.contents, builder.lower.aliases)
 
 
 class _Builder:
