@@ -60,11 +60,7 @@ class Binding:
     def shape(self, param: str, symbols: Symbols) -> Shape | None:
         """Of one buffer at one launch; None for an output whose shape is not known beyond its size."""
         texts = self.shapes.get(param)
-        return (
-            None
-            if texts is None
-            else shapes.sizes_of(texts, {**self.reference.wire.get("values", {}), **symbols})
-        )
+        return None if texts is None else shapes.sizes_of(texts, symbols)
 
     def input_shapes(self, symbols: Symbols) -> list[Shape]:
         """Of the reference's inputs at one launch."""

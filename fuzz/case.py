@@ -224,7 +224,7 @@ def _ask(
             got = [Tensor(output.dtype, (output.numel,), ran.outputs[output.param])]
     else:
         if wire["kind"] == "model":
-            wire = wire | {"sizes": {k: v for k, v in sizes.items() if k in wire["values"]}}
+            wire = wire | {"sizes": {k: clauses.evaluate(t, sizes) for k, t in wire["sizes_from"].items()}}
         for param in binding.drawn.values():
             names.append(param)
             scalar: Any = np.array([launch.scalars[param]], dtype=np.float64)

@@ -3,7 +3,8 @@
 ``{"kind": "function", "path": "refs.py", "function": "fused"}`` ·
 ``{"kind": "model", "path", "text", "values", "sizes", "arguments", "operands"}``: the problem's text is run with its
 top-level integers replaced by ``sizes``; ``Model`` is built with a fixed seed, in float64; the inputs become forward
-arguments (``argument 0``) or parameters (``parameter weight``).
+arguments (``argument 0``) or parameters (``parameter weight``); parameters that no input stands for are moved off their
+initial values.
 
 Invariant: the model is traced like every reference, so what has no derived bound is refused by name.
 """
@@ -83,6 +84,15 @@ def _model(reference: dict[str, Any], sizes: dict[str, int]) -> Any:
     return scope["Model"](**init) if isinstance(init, dict) else scope["Model"](*init)
 
 
+def _trained(model: Any) -> Any:
+    """Parameters as after some training: a kernel that leaves out a weight of 1 or a bias of 0 must not pass."""
+    import torch
+
+    for parameter in model.parameters():
+        parameter.data += 0.5 * torch.randn_like(parameter)
+    return model
+
+
 _models: dict[str, Any] = {}
 
 
@@ -111,7 +121,7 @@ def evaluate(reference: dict[str, Any], inputs: list[Any], fmt: Any) -> list[tup
     if key not in _models:
         if len(_models) > 16:
             _models.clear()
-        _models[key] = _model(reference, sizes).double()
+        _models[key] = _trained(_model(reference, sizes).double())
     model = _models[key]
     named = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     arguments: list[Any] = []

@@ -1,9 +1,10 @@
 """Which buffer of the kernel is which argument or parameter of a problem's ``Model``: only where one reading fits.
 
 kernel, contract, problem, submission, sizes -> Binding, or Unbound with the reason. The model's forward arguments and
-then its parameters are matched to the kernel's inputs in order, by shape, at every size of the pool; the output is the
-one fresh buffer. ``ModelNew.forward`` must be one call of the extension, and the launcher one launch, with nothing but
-views and allocations around them: else the kernel's output is not the model's, and a difference a false alarm.
+then its parameters are matched to the kernel's inputs as the contract says (``Buffer.source``), else in order by shape
+at every size of the pool; the output is ``Contract.result``, else the one fresh buffer. Then ``ModelNew.forward`` must
+be one call of the extension, and the launcher one launch, with nothing but views and allocations around them: else the
+kernel's output is not the model's, and a difference a false alarm.
 
 Example::
 
@@ -65,60 +66,126 @@ def bind(
         raise Unbound(f"{problem.path} has no class Model")
     if not pool:
         raise Unbound("no launch sizes satisfy the contract")
-    _only_a_launch(submission)
     outputs = [p.name for p in kernel.params if isinstance(p.type, ir.Pointer) and p.name in written(kernel)]
     reads = [p.name for p in kernel.params if isinstance(p.type, ir.Pointer) and p.name not in outputs]
-    if len(outputs) != 1:
-        raise Unbound(
-            f"the kernel writes {', '.join(outputs) or 'nothing'}: which one is the model's output is not known"
-        )
-    buffer = contract.buffer(outputs[0])
-    if (
-        buffer is None
-        or not buffer.fresh
-        or (outputs[0] in loaded(kernel) and not filled(contract, outputs[0]))
-    ):
-        raise Unbound(f"{outputs[0]} is not a fresh buffer, so it is not the model's output for sure")
-    numbers = [{k: v for k, v in sizes.items() if k in problem.values} for sizes in pool]
+    output = _output(kernel, contract, submission, outputs)
+    origins = _origins(contract, problem, reads, pool)
+    numbers = [{k: clauses.evaluate(t, sizes) for k, t in origins.items()} for sizes in pool]
     wire: dict[str, Any] = {
         "kind": "model",
         "path": problem.path,
         "text": problem.text,
         "values": problem.values,
         "arguments": [_constant(a) for a in problem.inputs],
+        "sizes_from": origins,
     }
     parameters = describe({**wire, "pool": numbers})["parameters"]
-    sources = _sources(problem, parameters)
-    chosen = list(_matchings(contract, problem, reads, sources, parameters, pool))
-    needed = {f"argument {i}" for i, a in enumerate(problem.inputs) if a.kind == "tensor"}
-    chosen = [c for c in chosen if needed <= set(c)]
+    where = _places(contract, problem, reads, parameters, pool, numbers)
+    wire["operands"] = list(where)
+    operands = tuple(
+        (Operand(place, values="positive" if place.endswith("running_var") else "real"), param)
+        for place, param in zip(where, reads, strict=True)
+    )
+    texts = {
+        param: _texts(contract, problem, place, param, origins)
+        for place, param in zip(where, reads, strict=True)
+    }
+    reference = Reference(f"Model of {problem.path}", wire=wire)
+    side = tuple(o for o in outputs if o != output)
+    stated = _floats(kernel, problem)
+    return Readings((Binding(reference, operands, (output,), stated=stated, shapes=texts, side=side),))
+
+
+def _output(kernel: ir.Kernel, contract: Contract, submission: Submission, outputs: list[str]) -> str:
+    """The buffer that is the model's output: what forward() is known to return, or the one fresh buffer."""
+    if contract.result in outputs:
+        return contract.result
+    if len(outputs) != 1:
+        written_ = ", ".join(outputs) or "nothing"
+        raise Unbound(f"the kernel writes {written_}: which one is the model's output is not known")
+    _only_a_launch(submission)
+    buffer = contract.buffer(outputs[0])
+    if buffer is None or not buffer.fresh or (outputs[0] in loaded(kernel) and buffer.initialized):
+        if not filled(contract, outputs[0]):
+            raise Unbound(f"{outputs[0]} is not a fresh buffer, so it is not the model's output for sure")
+    return outputs[0]
+
+
+def _origins(
+    contract: Contract, problem: Problem, reads: list[str], pool: Sequence[Symbols]
+) -> dict[str, str]:
+    """Problem symbol -> clause text over the contract's symbols: of the same name, or the dim at the same place."""
+    names = {s.name for s in contract.symbols}
+    if problem.dims <= names:
+        return {name: name for name in problem.values if name in names}
+    found: dict[str, str] = {}
+    tensors = [a for a in problem.inputs if a.kind == "tensor"]
+    for argument, param in zip(tensors, reads, strict=False):
+        buffer = contract.buffer(param)
+        if buffer is None or argument.shape is None or len(argument.shape) != len(buffer.shape):
+            raise Unbound(f"the shape of {param} is not known to be that of an argument of forward()")
+        for text, own in zip(argument.shape, buffer.shape, strict=True):
+            if text.isidentifier():
+                first = found.setdefault(text, own)
+                if any(clauses.evaluate(first, s) != clauses.evaluate(own, s) for s in pool):
+                    raise Unbound(f"{text} of the problem is both {first} and {own} of the launch")
+    return found
+
+
+def _places(
+    contract: Contract,
+    problem: Problem,
+    reads: list[str],
+    parameters: list[list[list[Any]]],
+    pool: Sequence[Symbols],
+    numbers: Sequence[Symbols],
+) -> tuple[str, ...]:
+    """Where each input of the kernel comes from: as the contract says, or the one way that order and shape leave."""
+    sources = [f"argument {i}" for i, a in enumerate(problem.inputs) if a.kind == "tensor"]
+    needed = set(sources)
+    sources += [f"parameter {name}" for name, _ in parameters[0]]
+    fits = {
+        (param, source): all(
+            _same(contract, param, _shape(problem, source, known, own), sizes)
+            for sizes, known, own in zip(pool, numbers, parameters, strict=True)
+        )
+        for param in reads
+        for source in sources
+    }
+    said = tuple(b.source if (b := contract.buffer(param)) is not None else "" for param in reads)
+    if all(said) and all(s in sources for s in said):
+        unlike = [p for p, s in zip(reads, said, strict=True) if not fits[p, s]]
+        if unlike:
+            raise Unbound(f"{unlike[0]} has not the shape of {said[reads.index(unlike[0])]} of Model")
+        return said
+    chosen = [c for c in _matchings(reads, sources, fits) if needed <= set(c)]
     if not chosen:
         raise Unbound(
             f"{', '.join(reads)} do not match the arguments and parameters of Model by order and shape"
         )
     if len(chosen) > 1:
         raise Unbound(f"{', '.join(reads)} match the arguments and parameters of Model in more than one way")
-    wire["operands"] = list(chosen[0])
-    operands = tuple(
-        (Operand(where, values="positive" if where.endswith("running_var") else "real"), param)
-        for where, param in zip(chosen[0], reads, strict=True)
-    )
-    reference = Reference(f"Model of {problem.path}", wire=wire)
-    texts = {
-        param: _texts(contract, problem, where, param) for where, param in zip(chosen[0], reads, strict=True)
-    }
-    return Readings(
-        (Binding(reference, operands, (outputs[0],), stated=_floats(kernel, problem), shapes=texts),)
-    )
+    return chosen[0]
 
 
-def _texts(contract: Contract, problem: Problem, source: str, param: str) -> shapes.Texts:
-    """An argument has the problem's shape; a parameter is given flat (the model knows its own)."""
+def _texts(
+    contract: Contract, problem: Problem, source: str, param: str, origins: dict[str, str]
+) -> shapes.Texts:
+    """An argument has the problem's shape, in the contract's symbols; a parameter is flat (the model knows its own)."""
     kind, _, name = source.partition(" ")
     own = problem.inputs[int(name)].shape if kind == "argument" else None
     buffer = contract.buffer(param)
     assert buffer is not None
-    return own if own is not None else (buffer.extent,)
+    if own is None:
+        return (buffer.extent,)
+
+    class Renamed(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            if node.id in origins:
+                return clauses.parse(origins[node.id])
+            return ast.Constant(problem.values[node.id]) if node.id in problem.values else node
+
+    return tuple(ast.unparse(Renamed().visit(ast.parse(t, mode="eval").body)) for t in own)
 
 
 def _constant(argument: Argument) -> dict[str, Any]:
@@ -133,28 +200,10 @@ def _constant(argument: Argument) -> dict[str, Any]:
             raise Unbound(f"an argument of forward() is a {argument.kind}")
 
 
-def _sources(problem: Problem, parameters: list[list[list[Any]]]) -> list[str]:
-    names = [f"argument {i}" for i, a in enumerate(problem.inputs) if a.kind == "tensor"]
-    return names + [f"parameter {name}" for name, _ in parameters[0]]
-
-
 def _matchings(
-    contract: Contract,
-    problem: Problem,
-    reads: list[str],
-    sources: list[str],
-    parameters: list[list[list[Any]]],
-    pool: Sequence[Symbols],
+    reads: list[str], sources: list[str], fits: dict[tuple[str, str], bool]
 ) -> Iterator[tuple[str, ...]]:
     """Every way to give the kernel's inputs to the sources that keeps the order and fits all sizes."""
-    fits = {
-        (param, source): all(
-            _same(contract, param, _shape(problem, source, sizes, own), sizes)
-            for sizes, own in zip(pool, parameters, strict=True)
-        )
-        for param in reads
-        for source in sources
-    }
 
     def extend(at: int, after: int) -> Iterator[tuple[str, ...]]:
         if at == len(reads):
@@ -168,12 +217,12 @@ def _matchings(
     yield from extend(0, 0)
 
 
-def _shape(problem: Problem, source: str, sizes: Symbols, parameters: list[list[Any]]) -> Shape | None:
+def _shape(problem: Problem, source: str, known: Symbols, parameters: list[list[Any]]) -> Shape | None:
     kind, _, name = source.partition(" ")
     if kind == "parameter":
         return next(tuple(shape) for n, shape in parameters if n == name)
     texts = problem.inputs[int(name)].shape
-    return None if texts is None else tuple(clauses.evaluate(t, {**problem.values, **sizes}) for t in texts)
+    return None if texts is None else tuple(clauses.evaluate(t, {**problem.values, **known}) for t in texts)
 
 
 def _same(contract: Contract, param: str, shape: Shape | None, sizes: Symbols) -> bool:

@@ -1,0 +1,192 @@
+"""A problem file's Model as the reference: what binds, what is right and wrong, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzz.binding import Binding, Unbound
+from fuzz.case import Job
+from fuzz.oracle import Oracle
+from fuzz.problems import bind
+from fuzz.runner import Budget, explore
+from verifier.contracts import problem as problems
+from verifier.isolation import probe
+from verifier.source.device_text import DeviceText, Submission
+
+F = np.float32
+MATMUL = """
+import torch
+M, K, N = 1024, 4096, 2048
+class Model(torch.nn.Module):
+    def forward(self, A, B):
+        return torch.matmul(A, B)
+def get_inputs():
+    return [torch.randn(M, K), torch.randn(K, N)]
+def get_init_inputs():
+    return []
+"""
+NORM = """
+import torch
+import torch.nn as nn
+rows = 16
+features = 512
+class Model(nn.Module):
+    def __init__(self, features, slope):
+        super().__init__()
+        self.ln = nn.LayerNorm(features)
+        self.slope = slope
+    def forward(self, x):
+        return nn.functional.leaky_relu(self.ln(x), self.slope)
+def get_inputs():
+    return [torch.randn(rows, features)]
+def get_init_inputs():
+    return [features, 0.25]
+"""
+ONE_CALL = "class ModelNew:\n    def forward(self, x):\n        return ext.run(x.contiguous())\n"
+MATRIX_POOL = ({"M": 1, "K": 1, "N": 1}, {"M": 3, "K": 5, "N": 2}, {"M": 2, "K": 17, "N": 9})
+NORM_POOL = ({"rows": 1, "features": 3}, {"rows": 4, "features": 33}, {"rows": 7, "features": 2})
+
+
+@pytest.fixture
+def job(make_kernel: Any, make_contract: Any, oracle: Oracle, tmp_path: Path) -> Callable[..., Job]:
+    def make(
+        text: str,
+        pointers: Mapping[str, str],
+        shapes: Mapping[str, Sequence[str]],
+        pool: tuple[dict[str, int], ...],
+        *,
+        scalars: Mapping[str, str] | None = None,
+        python: str = ONE_CALL,
+        host: str = "",
+        sources: Mapping[str, str] | None = None,
+        result: str = "",
+    ) -> Job:
+        path = tmp_path / "problem.py"
+        path.write_text(text)
+        problem = problems.load(path, sandbox=probe())
+        kernel = make_kernel("k", pointers, scalars)
+        contract = make_contract(kernel, shapes, list(pool[0]))
+        if sources:
+            named = tuple(replace(b, source=sources.get(b.param, "")) for b in contract.buffers)
+            contract = replace(contract, buffers=named)
+        contract = replace(contract, result=result)
+        device = DeviceText("", "", ())
+        units = (("cuda", 1, host),) if host else ()
+        submission = Submission("k.py", "python", "", "", device, python=python, units=units)
+        (binding,) = bind(kernel, contract, problem, submission, pool, oracle.describe).bindings
+        return Job(kernel, contract, binding, pool)
+
+    return make
+
+
+ABC = {"A": "in f32", "B": "in f32", "C": "out f32"}
+ABC_SHAPES = {"A": ["M", "K"], "B": ["K", "N"], "C": ["M", "N"]}
+
+
+def test_matmul_by_order_and_shape(job: Any, numpy_executor: Any, oracle: Oracle) -> None:
+    made = job(MATMUL, ABC, ABC_SHAPES, MATRIX_POOL)
+    assert [o.name for o, _ in made.binding.inputs] == ["argument 0", "argument 1"]
+    assert explore(made, numpy_executor(lambda A, B: {"C": A @ B}), oracle, Budget(30)).fault is None
+    wrong = numpy_executor(lambda A, B: {"C": A[:, 1:] @ B[1:]})
+    assert explore(made, wrong, oracle, Budget(30)).fault is not None
+
+
+def norm(x: Any, w: Any, b: Any, slope: float) -> dict[str, Any]:
+    centred = x - x.mean(-1, keepdims=True)
+    y = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + F(1e-5)) * w + b
+    return {"y": np.where(y > 0, y, y * F(slope))}
+
+
+def test_parameters_and_the_one_float(job: Any, numpy_executor: Any, oracle: Oracle) -> None:
+    pointers = {"x": "in f32", "w": "in f32", "b": "in f32", "y": "out f32"}
+    shapes = {"x": ["rows", "features"], "w": ["features"], "b": ["features"], "y": ["rows", "features"]}
+    made = job(NORM, pointers, shapes, NORM_POOL, scalars={"slope": "f32"})
+    assert [o.name for o, _ in made.binding.inputs] == [
+        "argument 0",
+        "parameter ln.weight",
+        "parameter ln.bias",
+    ]
+    assert made.binding.stated == {"slope": 0.25}
+    right = numpy_executor(lambda x, w, b, slope: norm(x, w, b, slope))
+    assert explore(made, right, oracle, Budget(40)).fault is None
+    no_bias = numpy_executor(lambda x, w, b, slope: norm(x, w, 0 * b, slope))
+    assert explore(made, no_bias, oracle, Budget(40)).fault is not None
+
+
+def test_affine_parameters_left_out_are_found(job: Any, numpy_executor: Any, oracle: Oracle) -> None:
+    shapes = {"x": ["rows", "features"], "y": ["rows", "features"]}
+    made = job(NORM, {"x": "in f32", "y": "out f32"}, shapes, NORM_POOL, scalars={"slope": "f32"})
+    plain = numpy_executor(lambda x, slope: norm(x, F(1), F(0), slope))
+    assert explore(made, plain, oracle, Budget(20)).fault is not None
+
+
+def test_what_the_contract_says_of_sources_wins(job: Any) -> None:
+    square = (
+        MATMUL.replace("M, K, N = 1024, 4096, 2048", "N = 64").replace("M, K", "N, N").replace("K, N", "N, N")
+    )
+    shapes = {"B": ["N", "N"], "A": ["N", "N"], "C": ["N", "N"]}
+    pointers = {"B": "in f32", "A": "in f32", "C": "out f32"}
+    sources = {"A": "argument 0", "B": "argument 1"}
+    made = job(square, pointers, shapes, ({"N": 3}, {"N": 8}), sources=sources, result="C")
+    assert {p: o.name for o, p in made.binding.inputs} == {"B": "argument 1", "A": "argument 0"}
+
+
+def test_symbols_of_a_plain_launcher_are_paired_by_place(
+    job: Any, numpy_executor: Any, oracle: Oracle
+) -> None:
+    pool = tuple({"m": s["M"], "k": s["K"], "n": s["N"]} for s in MATRIX_POOL)
+    shapes = {"A": ["m", "k"], "B": ["k", "n"], "C": ["m", "n"]}
+    made = job(MATMUL, ABC, shapes, pool, python="")
+    assert made.binding.reference.wire["sizes_from"] == {"M": "m", "K": "k", "N": "n"}
+    assert explore(made, numpy_executor(lambda A, B: {"C": A @ B}), oracle, Budget(20)).fault is None
+    with pytest.raises(Unbound, match="is both"):
+        job(MATMUL, ABC, {"A": ["m", "k"], "B": ["n", "k"], "C": ["m", "n"]}, pool, python="")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"python": ONE_CALL.replace("x.contiguous())", "x) + 1")}, "computes something itself"),
+        (
+            {"python": ONE_CALL.replace("ext.run(", "torch.relu(ext.run(") + ")"},
+            "cannot be read|calls torch.relu",
+        ),
+        ({"python": ONE_CALL.replace("ext.run(x.contiguous())", "ext.run(ext.prepare(x))")}, "makes 2 calls"),
+        ({"python": "x = 1"}, "no single ModelNew.forward"),
+        ({"host": "auto c = torch::matmul(a, b);"}, "uses matmul"),
+        ({"host": "c.mul_(2);"}, "calls .mul_"),
+    ],
+)
+def test_glue_that_computes_is_refused(job: Any, change: dict[str, str], words: str) -> None:
+    with pytest.raises(Unbound, match=words):
+        job(MATMUL, ABC, ABC_SHAPES, MATRIX_POOL, **change)
+
+
+def test_host_code_that_only_allocates_is_fine(job: Any) -> None:
+    host = """
+    // torch::matmul in a comment
+    torch::Tensor run(torch::Tensor A) {
+        TORCH_CHECK(A.is_cuda(), "needs torch::matmul( on CUDA");
+        auto C = torch::empty({A.size(0)}, A.options().dtype(torch::kFloat32));
+        k<<<1, 1>>>(A.data_ptr<float>(), C.data_ptr<float>());
+        return C.view({-1});
+    }"""
+    assert isinstance(job(MATMUL, ABC, ABC_SHAPES, MATRIX_POOL, host=host).binding, Binding)
+
+
+def test_shapes_that_do_not_fit_are_refused(job: Any) -> None:
+    with pytest.raises(Unbound, match="do not match"):
+        job(MATMUL, ABC, {"A": ["M", "K"], "B": ["N", "K"], "C": ["M", "N"]}, MATRIX_POOL)
+    with pytest.raises(Unbound, match="do not match"):
+        job(MATMUL, {"A": "in f32", "C": "out f32"}, {"A": ["M", "K"], "C": ["M", "N"]}, MATRIX_POOL)
+
+
+def test_scalar_without_a_value_is_refused(job: Any) -> None:
+    with pytest.raises(Unbound, match="which value of the problem the scalar"):
+        job(MATMUL, ABC, ABC_SHAPES, MATRIX_POOL, scalars={"alpha": "f32"})
