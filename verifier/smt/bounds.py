@@ -185,6 +185,18 @@ class Bounds:
                 yield step
         if coef > 0:
             yield from self._raised(p, mono, coef)
+            yield from self._scaled(p, mono, coef)
+
+    def _scaled(self, p: Poly, mono: Mono, coef: int) -> Iterator[Poly]:
+        """With h = c + … <= 0, c > 0: the monomial is cancelled by m*h when that meets other monomials of p too."""
+        if not all(self.nonneg(a) for a in mono):
+            return
+        for h in self.known:
+            own = h.get((), 0)
+            if own > 0 and any(m and tuple(sorted(m + mono, key=lambda t: t.id)) in p for m in h):
+                step = self._step(p, h, mono, coef, mono, own)
+                if step is not None:
+                    yield step
 
     def _raised(self, p: Poly, mono: Mono, coef: int) -> Iterator[Poly]:
         """m <= m*e for factors e >= 1 (and m >= 0): so that a bound on a larger product serves for its parts."""
