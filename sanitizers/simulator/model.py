@@ -60,6 +60,8 @@ class SimResult:
     unsupported: str | None = None
     seconds: float = 0.0
     error: str | None = None
+    cpu_seconds: float = 0.0
+    """Of the launch alone, without process start and transfers."""
     accesses: int = 0
     switches: int = 0
     unwritten: dict[str, tuple[int, int]] = field(default_factory=dict)

@@ -152,6 +152,7 @@ class Session:
             unsupported=unsupported or None,
             seconds=time.monotonic() - began,
             error=f"resources: {stopped}" if stopped else None,
+            cpu_seconds=float(facts["cpu"]) if isinstance(facts.get("cpu"), float) else 0.0,
             accesses=_count(facts, "accesses"),
             switches=_count(facts, "switches"),
             unwritten=_unwritten(facts.get("unwritten")),

@@ -2,6 +2,7 @@
 // The response is raw facts. A crash ends the process.
 #include <signal.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -83,6 +84,12 @@ struct Buffer {
     uint32_t slot;
 };
 
+double cpu_time() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
 void respond(const Header& header, const Ran& ran, const std::vector<Buffer>& buffers) {
     uint64_t raw = 0;
     std::string json = "{\"findings\":" + findings_json() + ",\"objects\":{";
@@ -110,7 +117,7 @@ void respond(const Header& header, const Ran& ran, const std::vector<Buffer>& bu
             first = false;
         }
     }
-    json += "},\"blocks_run\":" + std::to_string(ran.blocks_run) + ",\"blocks_launched\":" +
+    json += "},\"cpu\":" + std::to_string(ran.cpu_seconds) + ",\"blocks_run\":" + std::to_string(ran.blocks_run) + ",\"blocks_launched\":" +
             std::to_string(ran.blocks_launched) + ",\"accesses\":" + std::to_string(g.accesses) +
             ",\"switches\":" + std::to_string(g.switches) + ",\"unsupported\":" + quoted(g.unsupported.c_str()) +
             ",\"stopped\":" + quoted(g.stopped.c_str()) + "}";
@@ -193,10 +200,12 @@ bool serve() {
     for (uint64_t& block : chosen) {
         block = want<uint64_t>();
     }
-    Ran ran{0, uint64_t(header.grid[0]) * header.grid[1] * header.grid[2]};
+    Ran ran{0, uint64_t(header.grid[0]) * header.grid[1] * header.grid[2], 0.0};
     if (g.stopped.empty() && g.unsupported.empty()) {
+        double start = cpu_time();
         ran = launch({header.grid[0], header.grid[1], header.grid[2]}, {header.block[0], header.block[1], header.block[2]},
                      header.shared_bytes, {header.schedule, header.seed}, chosen, argv);
+        ran.cpu_seconds = cpu_time() - start;
     }
     respond(header, ran, buffers);
     return true;

@@ -430,7 +430,7 @@ Ran launch(Dim grid, Dim block_dim, size_t shared, const Schedule& schedule, con
     if (ids.empty()) {
         if (total > (1u << 22)) {
             g.stopped = "more than 2^22 blocks";
-            return {0, total};
+            return {0, total, 0.0};
         }
         for (uint64_t id = 0; id < total; id++) {
             ids.push_back(id);
@@ -496,7 +496,7 @@ Ran launch(Dim grid, Dim block_dim, size_t shared, const Schedule& schedule, con
     for (auto& block : resident) {
         retire(std::move(block));
     }
-    return {finished, total};
+    return {finished, total, 0.0};
 }
 
 }  // namespace simt

@@ -161,6 +161,7 @@ struct Schedule {
 };
 struct Ran {
     uint64_t blocks_run, blocks_launched;
+    double cpu_seconds;
 };
 Ran launch(Dim grid, Dim block, size_t shared, const Schedule&, const std::vector<uint64_t>& chosen, void* const*);
 [[noreturn]] void park();
