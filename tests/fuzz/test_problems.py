@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,8 +52,22 @@ MATRIX_POOL = ({"M": 1, "K": 1, "N": 1}, {"M": 3, "K": 5, "N": 2}, {"M": 2, "K":
 NORM_POOL = ({"rows": 1, "features": 3}, {"rows": 4, "features": 33}, {"rows": 7, "features": 2})
 
 
+@pytest.fixture(scope="module")
+def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], problems.Problem]:
+    known: dict[str, problems.Problem] = {}
+
+    def load(text: str) -> problems.Problem:
+        if text not in known:
+            path = tmp_path_factory.mktemp("problem") / "problem.py"
+            path.write_text(text)
+            known[text] = problems.load(path, sandbox=probe())
+        return known[text]
+
+    return load
+
+
 @pytest.fixture
-def job(make_kernel: Any, make_contract: Any, oracle: Oracle, tmp_path: Path) -> Callable[..., Job]:
+def job(make_kernel: Any, make_contract: Any, oracle: Oracle, read: Any) -> Callable[..., Job]:
     def make(
         text: str,
         pointers: Mapping[str, str],
@@ -67,9 +80,7 @@ def job(make_kernel: Any, make_contract: Any, oracle: Oracle, tmp_path: Path) ->
         sources: Mapping[str, str] | None = None,
         result: str = "",
     ) -> Job:
-        path = tmp_path / "problem.py"
-        path.write_text(text)
-        problem = problems.load(path, sandbox=probe())
+        problem = read(text)
         kernel = make_kernel("k", pointers, scalars)
         contract = make_contract(kernel, shapes, list(pool[0]))
         if sources:
