@@ -10,7 +10,7 @@ TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 # The shipped examples are our own code: where no sandbox can be had they run without one, and the report says so.
 SANDBOX = $(shell command -v bwrap >/dev/null || echo --sandbox none)
 
-.PHONY: audit test lint docs corpus clean
+.PHONY: audit test lint format docs corpus clean
 
 audit: $(STAMP)
 	@echo "== a safe kernel: exit status 0"
@@ -27,6 +27,10 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format --quiet .
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -25,7 +25,7 @@ from specs.contract import ConcreteBuffer, ConcreteLaunch, Contract
 INT_TYPES: dict[str, tuple[int, bool]] = {
     f"{'i' if signed else 'u'}{bits}": (bits, signed) for bits in (8, 16, 32, 64) for signed in (True, False)
 }
-FUNCTIONS = {**{name: 1 for name in INT_TYPES}, "abs": 1, "ceil_div": 2, "pow2": 1, "disjoint": 2, "min": -1, "max": -1}
+FUNCTIONS = {**dict.fromkeys(INT_TYPES, 1), "abs": 1, "ceil_div": 2, "pow2": 1, "disjoint": 2, "min": -1, "max": -1}
 _BINARY = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _COMPARE = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 

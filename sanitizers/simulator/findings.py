@@ -119,7 +119,7 @@ def _array(span: Span, prepared: Prepared, lines: Lines) -> tuple[str, str]:
     if span == NOWHERE:
         return "", "bounds-local"
     line = lines.at(span)
-    names = [m for m in re.finditer(r"([A-Za-z_]\w*)\s*\[", line)]
+    names = list(re.finditer(r"([A-Za-z_]\w*)\s*\[", line))
     before = [m for m in names if m.start() < span.column]
     known = prepared.shared | prepared.device
     chosen = before[-1] if before else names[0] if names else None

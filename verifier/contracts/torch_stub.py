@@ -201,7 +201,8 @@ class Tensor:
 
 
 _KEEP = frozenset("cuda cpu contiguous clone detach requires_grad_ pin_memory clone".split())
-_POINTWISE = frozenset("softmax log_softmax abs exp log sqrt sigmoid tanh relu clamp triu tril normal_ uniform_ fill_ zero_ mul add sub div "
+_POINTWISE = frozenset("softmax log_softmax abs exp log sqrt sigmoid tanh relu clamp triu tril normal_ uniform_ fill_ "
+                        "zero_ mul add sub div "
                        "mul_ add_ sub_ div_ sign round floor masked_fill square pow".split())  # fmt: skip
 
 

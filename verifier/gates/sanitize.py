@@ -31,7 +31,7 @@ WHY = {
     "alignment": "an access must be aligned to its own size; the hardware faults otherwise",
     "race-shared": "nothing orders the two accesses, so either may come first on a GPU",
     "race-global": "nothing orders the two accesses, so either may come first on a GPU",
-    "barrier-divergence": "a barrier must be reached by every thread that it names; otherwise the kernel hangs or goes on undefined",
+    "barrier-divergence": "every thread that a barrier names must reach it, or the kernel hangs or goes on undefined",
     "overflow": "signed overflow is undefined, and the value is wrong wherever it is used",
     "arithmetic": "the operation is undefined for these operands",
     "uninitialized": "the value is whatever was in memory before",
