@@ -45,9 +45,10 @@ def sort_complaints(complaints: Sequence[Complaint], root: Node) -> tuple[list[C
     errors: list[Complaint] = []
     undeclared: list[Complaint] = []
     for extent, group in groups.items():
-        if not is_undeclared(group[0]):
+        at_file_scope = extent == (-1, -1)
+        if not is_undeclared(group[0]) and not (at_file_scope and any(map(is_undeclared, group))):
             errors += group
-        elif extent == (-1, -1):
+        elif at_file_scope:
             harmless = all(c.message == "expected namespace name" for c in group)
             undeclared += [replace(c, everywhere=not harmless) for c in group]
         else:

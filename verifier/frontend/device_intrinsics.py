@@ -110,7 +110,7 @@ class IntrinsicCalls(Expressions):
             case "swap":
                 self._swap(node)
                 return None
-            case "__builtin_expect":
+            case "__builtin_expect" | "__builtin_assume_aligned":
                 return self.rvalue(node.arguments[0])
             case "__builtin_assume":
                 return None  # a promise of the text is no fact

@@ -52,6 +52,8 @@ Instantiation = tuple[str, tuple[str, ...]]
 INSTANTIATIONS = "<instantiations>"
 _CONTAINERS = frozenset({"NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"})
 _MAX_ATTEMPTS = 6
+MAX_SEPARATE = 24
+"""So many instantiations are parsed one by one when one of them has an error."""
 
 
 class Broken(Exception):
@@ -249,9 +251,11 @@ def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
         unit = Unit(_with_instantiations(text, wanted, better), shim, arch)
         found = list(_find_kernels(unit.root))
     lowering = _Lowering(unit, found, wanted)
-    if len(wanted) > 1 and (lowering.errors or lowering.undeclared):
-        # An error in one instantiation stands in the template that all of them share.
-        return _merge([lower_text(text, (item,), arch) for item in wanted], len(wanted))
+    if 1 < len(wanted) <= MAX_SEPARATE and (lowering.errors or lowering.undeclared):
+        alone = _Lowering(Unit(text, shim, arch), [], ())
+        if lowering.complaint_places - alone.complaint_places:
+            # An error of one instantiation stands in the template that all of them share.
+            return _merge([lower_text(text, (item,), arch) for item in wanted], len(wanted))
     return lowering.module()
 
 
@@ -277,6 +281,10 @@ class _Lowering:
         self.notices = [c for c in complaints if c.span.path == INSTANTIATIONS]
         own = [c for c in complaints if c.span.path != INSTANTIATIONS]
         self.errors, self.undeclared = sort_complaints(own, unit.root)
+
+    @property
+    def complaint_places(self) -> set[tuple[int, str]]:
+        return {(c.offset, c.message) for c in (*self.errors, *self.undeclared)}
 
     def module(self) -> Module:
         kernels = []

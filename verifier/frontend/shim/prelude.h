@@ -39,6 +39,8 @@ typedef unsigned int uint;
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned long ulong;
+typedef long clock_t;
+typedef long time_t;
 
 namespace vk {
 /* R for an integer type T, else nothing. */
