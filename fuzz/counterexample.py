@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import zlib
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,12 @@ def _binding_in(data: dict[str, Any]) -> Binding:
     )
 
 
-def check(source: Path, case: dict[str, Any]) -> None:
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "verify-kernel"
+
+
+def check(source: Path, case: dict[str, Any], *, cache: Path | None = None) -> None:
     """Raise AssertionError with the fault's message while the kernel still shows it."""
     from fuzz.executor import SimulatorExecutor
     from verifier import frontend
@@ -149,7 +155,8 @@ def check(source: Path, case: dict[str, Any]) -> None:
     data = {param: _unpack(text) for param, text in case["inputs"].items()}
     path = job.binding.reference.wire.get("path")
     readable = (Path(path).parent,) if path and job.binding.reference.wire["kind"] == "function" else ()
-    with Oracle(sandbox, readable=readable) as oracle, SimulatorExecutor(device, kernel, sandbox) as executor:
+    programs = SimulatorExecutor(device, kernel, sandbox, cache=cache or _cache())
+    with Oracle(sandbox, readable=readable) as oracle, programs as executor:
         judged = run_case(job, executor, oracle, replay, data=data)
     assert judged.seen is None, judged.seen
     assert judged.fault is None, judged.fault.message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import pytest
 
 from fuzz.binding import bind
 from fuzz.case import Job
+from fuzz.counterexample import check, save
 from fuzz.executor import SimulatorExecutor
 from fuzz.oracle import Oracle
 from fuzz.reference import parse
@@ -19,6 +21,7 @@ from fuzz.runner import Budget, Found, explore
 from specs.contract import Buffer, Contract, Launch, Scalar, Symbol
 from verifier import frontend, source
 from verifier.isolation import probe
+from verifier.source.device_text import DeviceText
 
 pytest.importorskip("torch", reason="the reference needs PyTorch")
 if shutil.which("g++") is None:
@@ -309,19 +312,24 @@ def torch_oracle() -> Iterator[Oracle]:
         yield running
 
 
-def fuzz(name: str, text: str, oracle: Oracle, folder: Path, cache: Path, count: int) -> Found:
+def job_of(name: str, folder: Path) -> tuple[Job, DeviceText]:
+    """The kernel of ``folder/name.cu`` against its reference."""
     sandbox = probe()
-    path = folder / f"{name}.cu"
-    path.write_text(text)
-    device = source.load(path, root=None, sandbox=sandbox).device
+    device = source.load(folder / f"{name}.cu", root=None, sandbox=sandbox).device
     kernel = next(k for k in frontend.parse_device(device, (), sandbox=sandbox).kernels if k.name == name)
     example = EXAMPLES[name]
     contract = contract_of(name, example, kernel)
     bound = bind(
         kernel, contract, parse(example.reference, [p.name for p in kernel.params]), example.pool
     ).bindings[0]
-    with SimulatorExecutor(device, kernel, sandbox, cache=cache) as executor:
-        return explore(Job(kernel, contract, bound, example.pool), executor, oracle, Budget(count))
+    return Job(kernel, contract, bound, example.pool), device
+
+
+def fuzz(name: str, text: str, oracle: Oracle, folder: Path, cache: Path, count: int) -> Found:
+    (folder / f"{name}.cu").write_text(text)
+    job, device = job_of(name, folder)
+    with SimulatorExecutor(device, job.kernel, probe(), cache=cache) as executor:
+        return explore(job, executor, oracle, Budget(count))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -346,6 +354,21 @@ def test_first_mutant_fails(
     name: str, old: str, new: str, torch_oracle: Oracle, tmp_path: Path, cache: Path
 ) -> None:
     check_mutant(name, old, new, torch_oracle, tmp_path, cache)
+
+
+def test_saved_counterexample_fails_until_the_kernel_is_right(
+    torch_oracle: Oracle, tmp_path: Path, cache: Path
+) -> None:
+    right = EXAMPLES["gelu"].text
+    found = fuzz("gelu", right.replace("0.70710678f", "0.7071f"), torch_oracle, tmp_path, cache, 40)
+    assert found.fault is not None
+    job = job_of("gelu", tmp_path)[0]
+    saved = save(tmp_path / "kept", tmp_path / "gelu.cu", job, found.fault)
+    case = runpy.run_path(str(saved))["CASE"]
+    with pytest.raises(AssertionError, match="gelu"):
+        check(tmp_path / "gelu.cu", case, cache=cache)
+    (tmp_path / "gelu.cu").write_text(right)
+    check(tmp_path / "gelu.cu", case, cache=cache)
 
 
 @pytest.mark.sweep
