@@ -19,7 +19,7 @@ from typing import Any
 from specs.clauses import ClauseError, ClauseUndefined, evaluate, names
 from specs.location import Span
 from verifier.contracts import layers, tensors
-from verifier.contracts.entries import free_argument
+from verifier.contracts.entries import bindings, free_argument
 from verifier.contracts.layers import Layer
 from verifier.contracts.lift import Host
 from verifier.contracts.problem import Argument, Problem
@@ -170,9 +170,11 @@ class Caller:
         self.host = Host(run, code)
         self.depth = 0
         self.called: set[str] = set()
-        self.functions = {
-            f["name"].split("::")[-1]: usr for usr, f in code.functions.items() if f["body"] is not None
-        }
+        self.running = False
+        self.assigned: set[tuple[int, str]] = set()
+        self.read_first: set[tuple[int, str]] = set()
+        """Attributes that forward() assigns, and those that it reads before: state that outlives a call."""
+        self.functions = _callable(code)
 
     def span(self, node: ast.AST) -> Span:
         return Span(self.path, getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1)
@@ -195,9 +197,30 @@ class Caller:
             raise Refused(f"{self.path}: ModelNew has no forward()")
         args, kwargs = self._init_arguments(init.node if init else None)
         instance = self.instantiate(model, args, kwargs)
-        self.call_function(
-            PyFunction(forward.node, self.module, instance), self._forward_arguments(forward.node), {}
-        )
+        self._name_parameters(instance, "", set())
+        inputs = self._forward_arguments(forward.node)
+        for index, value in enumerate(inputs):
+            if isinstance(value, Tensor):
+                self.run.storages[value.storage].source = f"argument {index}"
+        self.running = True
+        result = self.call_function(PyFunction(forward.node, self.module, instance), inputs, {})
+        for _, name in self.read_first & self.assigned:
+            self.run.gap_all(f"{self.path}: forward() reads self.{name}, which an earlier call of it set")
+        if isinstance(result, Tensor) and result.layout != "other":
+            self.run.returned = result.storage
+
+    def _name_parameters(self, owner: Any, prefix: str, seen: set[int]) -> None:
+        """Tensors that the model holds are its parameters, by the path of attributes that leads to them."""
+        if id(owner) in seen or len(seen) > 2000:
+            return
+        seen.add(id(owner))
+        for name, value in owner.attributes.items():
+            nested = isinstance(owner, Layer) and owner.kind in ("Sequential", "ModuleList")
+            label = name.removeprefix("_") if nested else name
+            if isinstance(value, Tensor) and not self.run.storages[value.storage].source:
+                self.run.storages[value.storage].source = f"parameter {prefix}{label}"
+            elif isinstance(value, PyObject | Layer):
+                self._name_parameters(value, f"{prefix}{label}.", seen)
 
     def _problem_symbols(self) -> None:
         """The problem's named sizes. A size of an input is a dim; other ints are scalars, fixed at their value."""
@@ -434,8 +457,10 @@ class Caller:
             case ast.With(body=body):
                 for child in body:
                     self.statement(child, scope)
-            case ast.Try(body=body):
-                for child in body:
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
+                if not all(_gives_up(h.body) for h in handlers):
+                    raise Refused(f"{self.span(node)}: an exception handler that goes on is not followed")
+                for child in (*body, *orelse, *final):
                     self.statement(child, scope)
             case ast.Assert(test=test):
                 pass
@@ -479,8 +504,10 @@ class Caller:
                     self.host._prefer(name, value)
             case ast.Attribute(value=base, attr=name):
                 owner = self.evaluate(base, scope)
-                if isinstance(owner, PyObject) or isinstance(owner, Layer):
+                if isinstance(owner, PyObject | Layer):
                     owner.attributes[name] = value
+                    if self.running:
+                        self.assigned.add((id(owner), name))
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 items = self.sequence(value)
                 for index, part in enumerate(parts):
@@ -896,7 +923,7 @@ class Caller:
                 found = key.value if isinstance(key, Text | Int) else None
                 return table.get(found, Unknown("a missing key"))
             case Tensor():
-                return tensors.opaque(self.run, f"{base.host_name}_item", "an indexed tensor", base.dtype)
+                return tensors.row(self.run, base, key, self.span(node), f"{base.host_name}_row")
             case Layer(kind="Sequential" | "ModuleList", attributes=attributes) if (
                 isinstance(key, Int) and key.value is not None
             ):
@@ -913,6 +940,8 @@ class Caller:
             case Extension():
                 return CppFunction(name)
             case PyObject():
+                if self.running and (id(owner), name) not in self.assigned:
+                    self.read_first.add((id(owner), name))
                 if name in owner.attributes:
                     return owner.attributes[name]
                 method = self._find_method(owner.cls, name)
@@ -1072,9 +1101,12 @@ class Caller:
 
     def cpp(self, name: str, args: list[Any], kwargs: dict[str, Any], span: Span) -> Any:
         """Run the C++ launcher on these values, converted as the binding does."""
-        usr = self.functions.get(name)
-        if usr is None:
+        found = self.functions.get(name, [])
+        if len(found) > 1:
+            raise Refused(f"{span}: the C++ function {name} is defined more than once")
+        if not found:
             return Unknown(f"{span}: the C++ function {name} is not in the sources")
+        usr = found[0]
         function = self.code.functions[usr]
         self.called.add(usr)
         values: list[Value] = []
@@ -1115,6 +1147,16 @@ class Caller:
             low = lo if value.lo is None or (lo is not None and value.lo < lo) else value.lo
             high = hi if value.hi is None or (hi is not None and value.hi > hi) else value.hi
             return Int(value.text, low, high, dtype, value.taint)
+        inner = re.fullmatch(r"(?:std::vector|c10::ArrayRef|std::tuple|std::pair)<(.*)>", type_)
+        if inner is not None and isinstance(value, Items | Sizes) and "Tensor" not in type_:
+            items = self.sequence(value)
+            types = [t.strip() for t in inner.group(1).split(",")]
+            if items is None:
+                return value if isinstance(value, Sizes) else Unknown("a list")
+            types = types if len(types) == len(items) else types[:1] * len(items)
+            return Items(
+                tuple(self._bound_value(v, {"type": t, "name": param["name"]}, span) for v, t in zip(items, types, strict=True))
+            )
         if "Tensor" in type_ and isinstance(value, Unknown):
             if type_.startswith("std::optional"):
                 return free_argument(self.run, param)
@@ -1296,6 +1338,22 @@ def _only_initialises(loop: ast.For) -> bool:
         if isinstance(node, ast.Assign) and any(not isinstance(t, ast.Name) for t in node.targets):
             return False
     return True
+
+
+def _callable(code: HostCode) -> dict[str, list[str]]:
+    """The C++ functions by the names that Python sees: those of bindings, else their own."""
+    out: dict[str, list[str]] = {}
+    for usr, function in code.functions.items():
+        if function["body"] is not None and "(lambda" not in function["name"]:
+            out.setdefault(function["name"].split("::")[-1], []).append(usr)
+    for name, usr in bindings(code).items():
+        out[name] = [usr]
+    return out
+
+
+def _gives_up(body: list[ast.stmt]) -> bool:
+    """Whether an exception handler raises in the end."""
+    return isinstance(body[-1], ast.Raise)
 
 
 def _isinstance(value: Any, names: str, args: list[Any]) -> Any:

@@ -19,17 +19,20 @@ from verifier.contracts.values import (
     TRUE,
     Address,
     Bool,
+    Device,
     Dim3,
     Dtype,
     Float,
     Function,
     Int,
     Items,
+    Iterator,
     Null,
     Optional,
     Options,
     Pointer,
     Record,
+    Shape,
     Sizes,
     Strides,
     Tensor,
@@ -37,6 +40,7 @@ from verifier.contracts.values import (
     Unknown,
     Value,
     arith,
+    common,
     compare,
     const,
     convert,
@@ -123,6 +127,9 @@ def construct(host: Host, type_: str, values: list[Value], node: Node) -> Value:
             return Options()
         return Record(type_, {})
     if type_.startswith("std::vector") and not isinstance(given[0], Items):
+        if len(given) == 2 and isinstance(given[0], Iterator) and isinstance(given[1], Iterator):
+            first, last = given[0], given[1]
+            return Items(first.items[first.index : last.index]) if first.items == last.items else Unknown("a range")
         return _vector(given)
     if type_.startswith(_PASS_ONE) or type_.startswith(
         (
@@ -343,9 +350,21 @@ def fits_double(value: Int) -> bool:
 
 
 def _accumulate(host: Host, nodes: list[Node], node: Node) -> Value:
-    """The product of all sizes; other folds are not followed."""
-    for item in nodes:
-        host.eval(item)
+    """The product over a list with ``std::multiplies`` from 1, computed at the type of the initial value."""
+    values = [host.eval(item) for item in nodes]
+    if len(values) == 4 and isinstance(values[0], Iterator) and isinstance(values[1], Iterator):
+        first, last, start = values[0], values[1], values[2]
+        whole = first.items == last.items and "multiplies" in nodes[3]["t"]
+        if whole and isinstance(start, Int):
+            total: Int | None = start
+            for item in first.items[first.index : last.index]:
+                if not isinstance(item, Int) or total is None:
+                    return Unknown("std::accumulate")
+                type_ = common(total.type, item.type)
+                product = arith("*", convert(total, type_), convert(item, type_), type_)
+                total = convert(product, start.type) if product is not None else None
+            if total is not None:
+                return total
     return Unknown(f"{host.span(node)}: std::accumulate")
 
 
@@ -457,7 +476,7 @@ def _torch(host: Host, name: str, nodes: list[Node], node: Node, hint: str) -> V
         return tensors.opaque(host.run, hint or name, "torch::from_blob")
     if name == "item":
         return Unknown("item()")
-    values = [v for v in values if not (isinstance(v, Unknown) and v.why in ("device", "layout"))]
+    values = [v for v in values if not isinstance(v, Device) and not (isinstance(v, Unknown) and v.why == "layout")]
     if node["t"] != "at::Tensor":
         return Unknown(f"{host.span(node)}: {name}()")
     return tensors.call_function(host.run, name, values, {}, host.span(node), hint)
@@ -516,6 +535,16 @@ def method(host: Host, node: Node, hint: str) -> Value:
             dtype = host.eval(nodes[0])
             return Options(dtype) if isinstance(dtype, Dtype) else Options(Dtype(None))
         return Unknown("device") if name == "device" and not nodes else base
+    if isinstance(base, Device):
+        cuda = Bool(fact=("cuda", base.of.key, None))
+        match name:
+            case "is_cuda":
+                return cuda
+            case "is_cpu":
+                return lnot(cuda)
+            case "type":
+                return base
+        return Unknown(name)
     if isinstance(base, Sizes):
         return _sizes_method(host, base, name, nodes)
     if isinstance(base, Items):
@@ -554,7 +583,7 @@ def _tensor_method(host: Host, base: Tensor, name: str, nodes: list[Node], node:
         case "defined":
             return TRUE
         case "device":
-            return Unknown("device")
+            return Device(base)
         case (
             "layout"
             | "suggest_memory_format"
@@ -674,7 +703,15 @@ def _items_method(host: Host, base: Items, name: str, nodes: list[Node], node: N
             return found
         case "operator[]" | "at":
             return host.element(base, host.eval(nodes[0]), node)
-        case "data" | "begin" | "end" | "cbegin" | "cend" | "reserve":
+        case "begin" | "cbegin":
+            return Iterator(base.items, 0)
+        case "end" | "cend":
+            return Iterator(base.items, len(base.items))
+        case "data" | "reserve":
+            return Unknown(name)
+        case "erase" | "insert" if place is not None:
+            changed = _edited(base, name, [host.eval(a) for a in nodes])
+            host.store(place, changed if changed is not None else Unknown(f"a container after {name}()"))
             return Unknown(name)
         case "pop_back" if place is not None and base.items:
             host.store(place, Items(base.items[:-1]))
@@ -684,6 +721,18 @@ def _items_method(host: Host, base: Items, name: str, nodes: list[Node], node: N
     if place is not None:
         host.store(place, Unknown(f"a container after {name}()"))
     return Unknown(f"{host.span(node)}: {name}()")
+
+
+def _edited(base: Items, name: str, values: list[Value]) -> Items | None:
+    """``erase(position)`` and ``insert(position, value)`` of a list of known length."""
+    at = values[0].index if values and isinstance(values[0], Iterator) else None
+    if at is None or not 0 <= at <= len(base.items):
+        return None
+    if name == "erase" and len(values) == 1 and at < len(base.items):
+        return Items((*base.items[:at], *base.items[at + 1 :]))
+    if name == "insert" and len(values) == 2 and not isinstance(values[1], Iterator):
+        return Items((*base.items[:at], values[1], *base.items[at:]))
+    return None
 
 
 def operator(host: Host, node: Node, hint: str) -> Value:
@@ -708,7 +757,7 @@ def operator(host: Host, node: Node, hint: str) -> Value:
     if name == "[]" and len(values) == 2:
         base, index = values
         if isinstance(base, Tensor):
-            return tensors.opaque(host.run, hint or f"{base.host_name}_row", "an indexed tensor", base.dtype)
+            return tensors.row(host.run, base, index, host.span(node), hint or f"{base.host_name}_row")
         return host.element(base, index, node)
     if name in ("*", "->") and len(values) == 1:
         match values[0]:
@@ -742,7 +791,8 @@ def _equality(host: Host, a: Value, b: Value) -> Value:
         case Sizes(tensor=x), Items(items=items) if all(isinstance(i, Int) for i in items):
             dims = tensors.dims_of(host.run, x)
             if dims is None:
-                host_rank = Bool(fact=("rank", x.key, len(items)))
+                assert isinstance(x.dims, Shape)
+                host_rank = Bool(fact=("rank", x.dims.name, len(items)))
                 if not host.run.decide(host_rank):
                     return FALSE
                 dims = tensors.dims_of(host.run, x) or ()
@@ -755,6 +805,8 @@ def _equality(host: Host, a: Value, b: Value) -> Value:
             return Bool("(" + " and ".join(open_) + ")") if open_ else TRUE
         case Dtype(), Dtype():
             return same_dtype(host.run, a, b)
+        case Device(of=x), Int(value=1) | Text(value="cuda"):
+            return Bool(fact=("cuda", x.key, None))
         case Options(dtype=Dtype() as x), Dtype():
             return same_dtype(host.run, x, b)
     return Unknown("a comparison")

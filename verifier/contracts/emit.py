@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from specs.clauses import FUNCTIONS, ClauseError, ClauseUndefined, evaluate
 from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
-from verifier.contracts.run import FreeShape, Run, Seen, Storage, SymbolInfo, dim_name, numel_name
+from verifier.contracts.run import FreeShape, Run, Seen, Storage, SymbolInfo
 from verifier.contracts.tensors import product
 from verifier.contracts.values import (
     PY,
@@ -87,7 +87,7 @@ class _Emitter:
         return None
 
     def _dim(self, name: str, index: int) -> str:
-        text = dim_name(Shape(name), index)
+        text = self.run.part(name, index)
         if text not in self.run.symbols:
             self.made[text] = SymbolInfo("dim", f"{name}.size({index})", low=1)
         return text
@@ -95,23 +95,25 @@ class _Emitter:
     def dims(self, name: str) -> list[str]:
         """The dims of a free shape, outermost first, with a rest that stands for the dims nobody asked for."""
         shape, rank = self.run.shapes[name], self._rank(name)
+        if shape.row_of:
+            return self.dims(shape.row_of)[1:] or [self.run.part(name, "numel")]
         if rank is not None:
             return [self._dim(name, i) for i in range(rank)]
         if shape.positive and not shape.negative:
             known = [self._dim(name, i) for i in range(max(shape.positive) + 1)]
-            rest = f"{name}_rest"
+            rest = self.run.part(name, "rest")
             self.made[rest] = SymbolInfo(
                 "dim", f"product of the dims of {name} after size({max(shape.positive)})", low=1
             )
             return [*known, rest]
         if shape.negative and not shape.positive:
             known = [self._dim(name, i) for i in range(min(shape.negative), 0)]
-            outer = f"{name}_outer"
+            outer = self.run.part(name, "outer")
             self.made[outer] = SymbolInfo(
                 "dim", f"product of the dims of {name} before size({min(shape.negative)})", low=1
             )
             return [outer, *known]
-        numel = numel_name(Shape(name))
+        numel = self.run.part(name, "numel")
         prefer = self.run.numel_prefer.get(numel, "")
         self.made[numel] = SymbolInfo("dim", f"{name}.numel()", low=1, prefer=prefer)
         if shape.positive:
@@ -127,10 +129,10 @@ class _Emitter:
         if rank is not None:
             for index in shape.negative:
                 if index + rank >= 0:
-                    self.replacements[dim_name(Shape(name), index)] = self._dim(name, index + rank)
-            self.replacements[f"{name}_rank"] = str(rank)
+                    self.replacements[self.run.part(name, index)] = self._dim(name, index + rank)
+            self.replacements[self.run.part(name, "rank")] = str(rank)
         dims = self.dims(name)
-        numel = numel_name(Shape(name))
+        numel = self.run.part(name, "numel")
         if dims != [numel]:
             self.replacements[numel] = f"({' * '.join(dims)})" if dims else "1"
 
@@ -172,7 +174,8 @@ class _Emitter:
             self.gaps.append(f"{seen.span}: the arguments of the launch do not match the kernel's parameters")
         counts: dict[str, set[str]] = {}
         for _, pointer in pointers:
-            counts.setdefault(pointer.storage, set()).add(pointer.offset.text if pointer.offset else "?")
+            place = f"{pointer.storage}+{pointer.offset.text if pointer.offset else '?'}"
+            counts.setdefault(run_root(self.run, pointer), set()).add(place)
         assumptions: list[Clause] = []
         requires: list[Clause] = [
             Clause(text, fact.origin, fact.span, fact.note)
@@ -180,7 +183,7 @@ class _Emitter:
             for text in self._facts(fact)
         ]
         for param, pointer in pointers:
-            buffer = self._buffer(param, pointer, len(counts[pointer.storage]) > 1, requires)
+            buffer = self._buffer(param, pointer, len(counts[run_root(self.run, pointer)]) > 1, requires)
             if buffer is not None:
                 buffers.append(buffer)
                 assumptions += self._assumptions(param, pointer, buffer)
@@ -218,6 +221,7 @@ class _Emitter:
             no_alias=self._no_alias(pointers),
             assumptions=tuple(_without_duplicates(assumptions)),
             gaps=tuple(dict.fromkeys(self.gaps)),
+            result=self._result(pointers),
         )
         return rename(contract, self._names(used))
 
@@ -258,8 +262,8 @@ class _Emitter:
             quotient = arith("/", storage.bytes, const(SIZES[dtype]), PY)
             return quotient.text if quotient is not None else None
         if isinstance(storage.dims, Shape):
-            return numel_name(storage.dims)
-        if storage.how in ("fresh", "argument", "view"):
+            return self.run.part(storage.dims.name, "numel")
+        if storage.how in ("fresh", "argument", "view", "part"):
             return product(storage.dims).text
         return None
 
@@ -304,6 +308,8 @@ class _Emitter:
         base = self.seen.storages.get(root, storage)
         separate = storage.how in ("fresh", "cuda")
         content = ("0", "0") if storage.zero else storage.content
+        if storage.how == "part":
+            separate = base.how in ("fresh", "cuda")
         loops = self._written_in_loop(pointer.storage)
         return Buffer(
             param=param,
@@ -312,11 +318,12 @@ class _Emitter:
             shape=tuple(self.text(t) for t in shape),
             fresh=separate and not several,
             storage="" if several else pointer.storage,
-            align=(base.align if base.caller or separate else 0) if whole else 0,
+            align=(base.align if base.caller or separate else 0) if whole and storage.how != "part" else 0,
             initialized=storage.initialized,
             content=None if content is None or loops else (self.text(content[0]), self.text(content[1])),
             content_origin="enforced" if storage.zero else storage.content_origin,
             origin="enforced" if separate else "derived",
+            source=base.source if whole and base.dtype in (None, storage.dtype) and storage.how != "part" else "",
         )
 
     def _written_in_loop(self, key: str) -> bool:
@@ -339,7 +346,7 @@ class _Emitter:
     def _assumptions(self, param: str, pointer: Pointer, buffer: Buffer) -> list[Clause]:
         storage, key, seen = self.seen.storages[pointer.storage], pointer.storage, self.seen
         out: list[Clause] = []
-        if storage.how in ("argument", "view"):
+        if storage.how in ("argument", "view") or (storage.how == "part" and not self._made_here(key)):
             name = storage.host_name or param
 
             def missing(text: str, check: str, say: str) -> None:
@@ -376,6 +383,10 @@ class _Emitter:
                 )
             )
         return out
+
+    def _made_here(self, key: str) -> bool:
+        root = self.seen.storages.get(self.run.root(key))
+        return root is not None and root.how in ("fresh", "cuda")
 
     def _dtype_checked(self, key: str) -> bool:
         """``data_ptr<T>()`` has looked at the dtype of the tensor or of what it is a view of."""
@@ -445,6 +456,25 @@ class _Emitter:
                     Clause(self.text(f"({text} <= {self.cap})"), "derived", self.seen.span, "size cap")
                 )
 
+    def _result(self, pointers: list[tuple[str, Pointer]]) -> str:
+        """The parameter that the model returns as this launch leaves it."""
+        if not self.run.returned:
+            return ""
+        root = self.run.root(self.run.returned)
+        if any(count > self.seen.order + 1 and key == root for count, key in self.run.writes):
+            return ""
+        for param, pointer in pointers:
+            if self.run.root(pointer.storage) == root and pointer.offset is not None and pointer.offset.value == 0:
+                return param
+        return ""
+
+    def _unfollowed(self, name: str) -> str:
+        """Why a size is anything at all: it belongs to the result of something that is not followed."""
+        for shape in self.run.shapes.values():
+            if shape.why and name in shape.names.values():
+                return shape.why
+        return ""
+
     def _info(self, name: str) -> SymbolInfo | None:
         return self.made.get(name) or self.run.symbols.get(name)
 
@@ -454,6 +484,9 @@ class _Emitter:
         for name in dict.fromkeys(ordered):
             info = self._info(name)
             assert info is not None
+            why = self._unfollowed(name)
+            if why:
+                info = replace(info, origin="assumed", meaning=f"{info.meaning}: {why}")
             kind = "dim" if info.kind == "dim" else "scalar"
             out.append(Symbol(name, kind, info.meaning, info.low, info.high, info.value, info.origin))  # type: ignore[arg-type]
             if info.gap:
@@ -481,6 +514,10 @@ class _Emitter:
 
 _TORCH_NAMES = {"f32": "Float", "f64": "Double", "f16": "Half", "bf16": "BFloat16", "i32": "Int", "i64": "Long", "u8": "Byte",
                 "i8": "Char", "i16": "Short", "bool": "Bool"}  # fmt: skip
+
+
+def run_root(run: Run, pointer: Pointer) -> str:
+    return run.root(pointer.storage)
 
 
 class _Substitute(ast.NodeTransformer):

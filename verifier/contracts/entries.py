@@ -125,6 +125,31 @@ def exported(code: HostCode) -> set[str]:
     return out
 
 
+def bindings(code: HostCode) -> dict[str, str]:
+    """Python name -> USR of what ``m.def("name", &function)`` binds."""
+    out: dict[str, str] = {}
+
+    def walk(node: Any) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item)
+        elif isinstance(node, dict):
+            if node.get("k") == "method" and node["name"].split("::")[-1] in ("def", "impl") and len(node["args"]) >= 2:
+                label, target = node["args"][0], node["args"][1]
+                while target["k"] in ("un", "cast", "construct"):
+                    target = target.get("a") or (target.get("args") or [{"k": "none"}])[0]
+                if label["k"] == "str" and target["k"] == "function" and target.get("fn"):
+                    out[label["v"]] = target["fn"]
+            for key, value in node.items():
+                if key != "s":
+                    walk(value)
+
+    for function in code.functions.values():
+        if function["name"].startswith("vk_bindings"):
+            walk(function["body"])
+    return out
+
+
 def entry_points(code: HostCode) -> list[str]:
     """USRs of the functions to start at, in source order."""
     callees, launching = call_graph(code)
@@ -304,7 +329,7 @@ def collect(found: Exploration, cap: int, entry: str) -> Lifted:
     for run in found.runs:
         for launch in run.launches:
             out.sites.add(launch.span)
-            contract = contract_of(run, launch, cap, extra)
+            contract = contract_of(run, launch, cap, [*extra, *run.late_gaps])
             key = digest(contract)
             if key not in seen:
                 seen[key] = len(out.contracts)

@@ -13,6 +13,7 @@ from specs.location import Span
 from verifier.contracts import tensors
 from verifier.contracts.run import Run, Storage
 from verifier.contracts.values import (
+    DIM_MAX,
     FALSE,
     PY,
     Bool,
@@ -73,6 +74,7 @@ def parameter(run: Run, name: str, dims: tuple[Int, ...] | None, dtype: str | No
     if dims is None:
         out = tensors.allocate_unknown(run, name, dtype)
         return tensors.replace(out, layout="contiguous")
+    dims = tuple(sized(d) for d in dims)
     key = run.unique(name)
     storage = Storage(
         dtype,
@@ -87,6 +89,11 @@ def parameter(run: Run, name: str, dims: tuple[Int, ...] | None, dtype: str | No
     run.add_storage(key, storage)
     run.caller_dims.append(dims)
     return Tensor(key, dims, dtype, key, "contiguous", host_name=name)
+
+
+def sized(dim: Int) -> Int:
+    """A dim as torch holds it: an int64, whatever the caller computed it with."""
+    return Int(dim.text, max(dim.lo or 0, 0), DIM_MAX if dim.hi is None else min(dim.hi, DIM_MAX), "i64", dim.taint)
 
 
 def _bound(names: Sequence[str], args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:
@@ -121,7 +128,10 @@ def build(run: Run, kind: str, args: Sequence[Value], kwargs: Mapping[str, Value
     elif kind in _CONV:
         _build_conv(run, layer, args, kwargs, name)
     elif kind in _POOL:
-        layer.attributes |= _bound(("kernel_size", "stride", "padding", "dilation"), args, kwargs)
+        names = ("kernel_size", "stride", "padding", *(("dilation",) if kind.startswith("Max") else ()))
+        layer.attributes |= _bound(names, args, kwargs)
+        if len(args) > len(names) or set(kwargs) - {*names, "count_include_pad"}:
+            layer.attributes["not followed"] = Null()  # ceil_mode, return_indices
         layer.attributes.setdefault("stride", layer.attributes.get("kernel_size", Null()))
     elif kind in _NORM:
         _build_norm(run, layer, args, kwargs, name)
@@ -290,7 +300,7 @@ def _conv_dims(run: Run, layer: Layer, dims: tuple[Int, ...], span: Span) -> tup
 
 def _pool_dims(run: Run, layer: Layer, dims: tuple[Int, ...], span: Span) -> tuple[Int, ...] | None:
     rank = _POOL[layer.kind]
-    if len(dims) != rank + 2 or "ceil_mode" in layer.attributes:
+    if len(dims) != rank + 2 or "not followed" in layer.attributes:
         return None
     columns = [
         _tuple(layer.attributes.get(key), rank, default)

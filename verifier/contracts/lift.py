@@ -27,12 +27,14 @@ from verifier.contracts.values import (
     TRUE,
     Address,
     Bool,
+    Device,
     Dim3,
     Dtype,
     Float,
     Function,
     Int,
     Items,
+    Iterator,
     Null,
     Optional,
     Pointer,
@@ -232,6 +234,8 @@ class Host:
             case "switch":
                 self._switch(node)
             case "try":
+                if not all(_leaves(h) for h in node["handlers"]):
+                    raise Refused(f"{self.span(node)}: an exception handler that goes on is not followed")
                 self.exec(node["body"])
             case _:
                 raise Refused(f"{self.span(node)}: {node.get('why') or node['k']} is not followed")
@@ -720,10 +724,16 @@ class Host:
                 return arith(op, a, b, type_) or self._free_int(type_, f"{self.span(node)}: operator {op}")
             case Float(), Float():
                 return float_binary(op, a, b) or self._free_condition(op, node)
+            case Iterator(items=items, index=at), Int() if op in ("+", "-"):
+                if b.value is not None:
+                    return Iterator(items, at + b.value if op == "+" else at - b.value)
             case Pointer(), Int() if op in ("+", "-"):
                 return self.moved(a, b, op)
             case Int(), Pointer() if op == "+":
                 return self.moved(b, a, op)
+            case (Device(of=x), Int(value=1)) | (Int(value=1), Device(of=x)) if op in ("==", "!="):
+                cuda = Bool(fact=("cuda", x.key, None))
+                return cuda if op == "==" else lnot(cuda)
             case Dtype(), Dtype() if op in ("==", "!="):
                 found = calls.same_dtype(self.run, a, b)
                 return found if op == "==" else lnot(found)
@@ -971,6 +981,26 @@ def merge(condition: Bool, a: Value, b: Value) -> Value | None:
         case Text(), Text():
             return Text()
     return None
+
+
+def _leaves(node: Node) -> bool:
+    """Whether a handler surely ends the function without a launch: its last statement returns, throws or exits."""
+    if node["k"] == "block":
+        return bool(node["body"]) and _leaves(node["body"][-1]) and not _launches(node)
+    if node["k"] == "expr":
+        inner = node["a"]
+        return inner["k"] == "throw" or inner.get("name") in ("exit", "std::exit", "abort", "std::abort", "vk::fail")
+    return bool(node["k"] == "return")
+
+
+def _launches(node: object) -> bool:
+    if isinstance(node, list):
+        return any(_launches(n) for n in node)
+    if isinstance(node, dict):
+        if node.get("k") == "launch" or ("fn" in node and node.get("k") in ("call", "method", "operator")):
+            return True
+        return any(_launches(v) for k, v in node.items() if k != "s")
+    return False
 
 
 def _pure(node: Node) -> bool:

@@ -85,16 +85,22 @@ class Storage:
     from_view_of: str = ""
     """The storage it may be the same as (``contiguous()`` may return self)."""
     contiguous: bool = False
+    source: str = ""
+    """What it is for the caller: ``argument 0``, ``parameter weight``."""
 
 
 @dataclass(slots=True)
 class FreeShape:
     """What is known of a shape without dims: which dims were asked for, and the rank if a check told it."""
 
+    names: dict[int | str, str] = field(default_factory=dict)
+    """The symbols of its dims, and of its numel, rank, rest and outer part."""
     positive: set[int] = field(default_factory=set)
     negative: set[int] = field(default_factory=set)
     rank: int | None = None
     numel_used: bool = False
+    row_of: str = ""
+    """The free shape whose dims from the second on these are."""
     why: str = ""
     """Set for the result of something that is not followed: its sizes are not the caller's to choose."""
 
@@ -140,12 +146,16 @@ class Run:
         self.dtypes: dict[str, str] = {}
         self.launches: list[Seen] = []
         self.gaps: list[str] = []
+        self.late_gaps: list[str] = []
         self.loops: list[int] = []
         self.loop_count = 0
         self.steps = 0
         self.speculative = 0
         self.names: dict[str, int] = {}
-        self.written: set[str] = set()
+        self.writes: list[tuple[int, str]] = []
+        """(launches so far, storage) of every write that the host code makes or hands to a kernel."""
+        self.returned: str = ""
+        """The storage of what the model returns."""
         self.numel_prefer: dict[str, str] = {}
         self.tensor_of_storage: dict[str, set[str]] = {}
         self.caller_dims: list[tuple[Int, ...]] = []
@@ -177,6 +187,10 @@ class Run:
             return self.unique(name)
         return name
 
+    def gap_all(self, why: str) -> None:
+        """Something that makes every launch of this path uncertain."""
+        self.late_gaps.append(why)
+
     def fresh(
         self,
         base: str,
@@ -197,27 +211,35 @@ class Run:
     def dim(self, shape: Shape, index: int) -> Int:
         """``size(index)`` of a free shape."""
         free = self.shapes[shape.name]
+        if free.row_of:
+            return self.dim(Shape(free.row_of), index + 1 if index >= 0 else index)
         if free.rank is not None and index < 0:
             index += free.rank
         if free.rank is not None and not 0 <= index < free.rank:
             raise Dead
         (free.positive if index >= 0 else free.negative).add(index)
-        name = dim_name(shape, index)
+        name = self.part(shape.name, index)
         if name not in self.symbols:
             self.symbols[name] = SymbolInfo("dim", f"{shape.name}.size({index})", low=1)
-            self.names.setdefault(name, 1)
         return symbol(name, 0, DIM_MAX)
+
+    def part(self, shape: str, which: int | str) -> str:
+        """The name of a dim (by index), or of the numel, rank, rest or outer part, of a free shape."""
+        names = self.shapes[shape].names
+        if which not in names:
+            label = f"m{-which}" if isinstance(which, int) and which < 0 else f"{which}"
+            names[which] = self.unique(f"{shape}_{label}")
+        return names[which]
 
     def numel(self, shape: Shape) -> Int:
         """``numel()`` of a free shape: a placeholder, resolved when the contract is made."""
         self.shapes[shape.name].numel_used = True
-        return symbol(numel_name(shape), 0, DIM_MAX)
+        return symbol(self.part(shape.name, "numel"), 0, DIM_MAX)
 
     def free_tensor(self, name: str, dtype: str | None = None) -> Tensor:
         """A tensor of the caller of which nothing is known."""
         key = self.unique(name)
         self.shapes[key] = FreeShape()
-        self.names.setdefault(f"{key}_numel", 1)
         self.storages[key] = Storage(dtype, None, Shape(key), host_name=name)
         return Tensor(key, Shape(key), dtype, key, "free", host_name=name)
 
@@ -341,14 +363,18 @@ class Run:
         return Bool(f"({value.text} == 1)")
 
     def add_storage(self, key: str, storage: Storage) -> None:
+        if self.speculative:
+            raise NotSimple
         self.storages[key] = storage
         if not storage.initialized:
             self.uninitialised.add(key)
 
     def write(self, key: str) -> None:
         """Something may store to this memory: what was known of contents that may overlap it is gone."""
-        self.written.add(key)
+        if self.speculative:
+            raise NotSimple
         root = self.root(key)
+        self.writes.append((len(self.launches), root))
         separate = (
             self.storages[root].caller or self.storages[root].how in ("fresh", "cuda")
             if root in self.storages
@@ -399,14 +425,6 @@ class Run:
 
 class NotSimple(Exception):
     """Speculative execution met something that needs a decision of its own."""
-
-
-def dim_name(shape: Shape, index: int) -> str:
-    return f"{shape.name}_{index}" if index >= 0 else f"{shape.name}_m{-index}"
-
-
-def numel_name(shape: Shape) -> str:
-    return f"{shape.name}_numel"
 
 
 @dataclass(slots=True)

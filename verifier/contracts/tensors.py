@@ -16,7 +16,7 @@ from typing import Any
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate
 from specs.location import NOWHERE, Span
-from verifier.contracts.run import Dead, Fact, NotSimple, Run, Storage
+from verifier.contracts.run import Dead, Fact, FreeShape, NotSimple, Run, Storage, SymbolInfo
 from verifier.contracts.values import (
     DIM_MAX,
     FALSE,
@@ -51,6 +51,7 @@ DTYPES = {
 }  # fmt: skip
 DEVICE_ALIGN = 256
 _LONG = 100
+_FLOATS = ("f16", "bf16", "f32", "f64")
 _SAME_SHAPE = frozenset(
     "abs sqrt rsqrt exp log tanh sigmoid relu softmax log_softmax neg clamp square sin cos floor ceil round gelu silu elu selu "
     "leaky_relu relu6 hardtanh hardsigmoid hardswish softplus softsign mish logsigmoid normalize erf exp2 log2 log1p expm1 "
@@ -176,6 +177,10 @@ def short(run: Run, dim: Int, name: str) -> Int:
     return Int(made.text, max(dim.lo or 0, 0), DIM_MAX if dim.hi is None else dim.hi, dim.type, dim.taint)
 
 
+def _top(dim: Int) -> int:
+    return DIM_MAX if dim.hi is None else min(dim.hi, DIM_MAX)
+
+
 # --- new tensors ----------------------------------------------------------------------------------------------------
 
 
@@ -192,6 +197,7 @@ def allocate(
     """A tensor in memory of its own. Long dims get a name, with an equation, so that terms stay short."""
     if not isinstance(dims, Shape):
         dims = tuple(short(run, d, f"{hint}_{i}") for i, d in enumerate(dims))
+        dims = tuple(Int(d.text, max(d.lo or 0, 0), _top(d), "i64", d.taint) for d in dims)
     key = run.unique(hint)
     run.add_storage(
         key,
@@ -264,6 +270,40 @@ def defined(run: Run, value: Value) -> Bool:
             return TRUE
 
 
+def row(run: Run, tensor: Tensor, index: Value, span: Span, hint: str) -> Value:
+    """``x[i]``: the dims from the second on, a part of the memory; torch throws for an index out of range."""
+    if not isinstance(index, Int) or (not is_contiguous(run, tensor) and tensor.layout != "free"):
+        return opaque(run, hint, "an indexed tensor", tensor.dtype)
+    count = size(run, tensor, const(0))
+    assert isinstance(count, Int)
+    if index.value is not None and index.value < 0:
+        run.assume(compare(">=", count, const(-index.value)), span)
+    else:
+        run.assume(compare(">=", convert(index, "i64"), const(0)), span)
+        run.assume(compare("<", convert(index, "i64"), count), span)
+    dims: tuple[Int, ...] | Shape
+    if isinstance(tensor.dims, Shape):
+        name = run.unique(f"{tensor.dims.name}_row")
+        rank = run.shapes[tensor.dims.name].rank
+        run.shapes[name] = FreeShape(rank=None if rank is None else rank - 1, row_of=tensor.dims.name)
+        dims = Shape(name)
+    else:
+        dims = tensor.dims[1:]
+    key = run.unique(hint)
+    source = run.storages[tensor.storage]
+    run.storages[key] = Storage(
+        source.dtype or tensor.dtype, None, dims, how="part", initialized=source.initialized, zero=source.zero, host_name=tensor.host_name,
+        content=source.content, content_origin=source.content_origin, from_view_of=tensor.storage,
+        contiguous=source.contiguous or is_contiguous(run, tensor) is True,
+    )  # fmt: skip
+    for fact in ("cuda", "contiguous"):
+        if (fact, tensor.key) in run.checked:
+            run.checked.add((fact, key))
+    if tensor.key in run.dtypes:
+        run.dtypes[key] = run.dtypes[tensor.key]
+    return Tensor(key, dims, tensor.dtype, key, tensor.layout, host_name=tensor.host_name)
+
+
 # --- methods --------------------------------------------------------------------------------------------------------
 
 
@@ -316,6 +356,8 @@ def call_method(
             return _expand(run, tensor, args, hint)
         case "transpose" | "permute" | "t" | "T" | "mT" | "movedim" | "swapaxes":
             return _permute(run, tensor, name, args, hint)
+        case "select" if len(args) == 2 and isinstance(args[0], Int) and args[0].value == 0:
+            return row(run, tensor, args[1], span, hint)
         case "options":
             return Options(Dtype(tensor.dtype, tensor))
         case "dtype" | "scalar_type" | "type" if not args:
@@ -340,21 +382,17 @@ def call_method(
 
 def _free_rank(run: Run, tensor: Tensor) -> Value:
     assert isinstance(tensor.dims, Shape)
-    name = f"{tensor.dims.name}_rank"
+    name = run.part(tensor.dims.name, "rank")
     if name not in run.symbols:
-        return run.fresh(name, "scalar", "i64", meaning=f"{tensor.key}.dim()", lo=0, hi=64, low=0)
+        run.symbols[name] = SymbolInfo("scalar", f"{tensor.key}.dim()", low=0, high=64)
     return symbol(name, 0, 64)
 
 
 def rank_symbol(value: Value, run: Run) -> str | None:
     """The free shape whose rank this value is."""
-    if (
-        isinstance(value, Int)
-        and value.text.endswith("_rank")
-        and value.text.removesuffix("_rank") in run.shapes
-    ):
-        return value.text.removesuffix("_rank")
-    return None
+    if not isinstance(value, Int):
+        return None
+    return next((n for n, shape in run.shapes.items() if shape.names.get("rank") == value.text), None)
 
 
 def dtype_name(run: Run, tensor: Tensor) -> str | None:
@@ -654,6 +692,8 @@ def call_function(
         return allocate_unknown(run, hint, dtype_name(run, first))
     if name in _SAME_SHAPE:
         dtype = "bool" if name in _COMPARISONS else dtype_name(run, first)
+        if dtype not in _FLOATS and dtype != "bool" and name not in ("clone", "neg", "abs", "flip", "tril", "triu"):
+            dtype = None  # torch promotes ints here
         if isinstance(kwargs.get("inplace"), Bool) and kwargs["inplace"] != FALSE:
             run.write(first.storage)
             return first
@@ -688,9 +728,11 @@ def _combination(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str
         return Unknown(f"{name}()")
     first = tensors[0]
     dtype = dtype_name(run, first)
+    if dtype not in _FLOATS or "dtype" in kwargs or any(isinstance(a, Dtype) for a in args):
+        dtype = None  # sums of ints are int64, indices too
     if name in _BROADCAST:
         out = broadcast(run, tensors)
-        result = "bool" if name in _COMPARISONS else dtype
+        result = "bool" if name in _COMPARISONS else _promoted(run, name, args)
         if out is None:
             return allocate_unknown(run, hint, result)
         return allocate(run, hint, out, result, initialized=True, layout="free")
@@ -723,6 +765,16 @@ def broadcast(run: Run, tensors: Sequence[Tensor]) -> tuple[Int, ...] | Shape | 
         else:
             return None
     return tuple(out)
+
+
+def _promoted(run: Run, name: str, args: Sequence[Value]) -> str | None:
+    """The dtype of a binary operation, only where torch's promotion cannot change it."""
+    found = {dtype_name(run, a) for a in args if isinstance(a, Tensor)}
+    dtype = next(iter(found)) if len(found) == 1 else None
+    if dtype in _FLOATS:
+        return dtype
+    floating = any(isinstance(a, Float | Unknown) for a in args) or name in ("div", "true_divide", "pow", "where", "atan2")
+    return None if floating else dtype
 
 
 Handler = Callable[[Run, Sequence[Value], Mapping[str, Value]], "tuple[Int, ...] | None"]
@@ -761,6 +813,8 @@ def _reduction(run: Run, args: Sequence[Value], kwargs: Mapping[str, Value]) -> 
         or keep.value is None
     ):
         return None
+    if len(args) > 2 and not isinstance(args[2], Bool):
+        return None
     gone = {i.value % len(dims) for i in at if i.value is not None}
     return tuple(const(1) if i in gone else d for i, d in enumerate(dims) if i not in gone or keep.value)
 
@@ -775,11 +829,7 @@ _SHAPES: dict[str, Handler] = {
     "prod": _reduction,
     "amax": _reduction,
     "amin": _reduction,
-    "var": _reduction,
-    "std": _reduction,
     "logsumexp": _reduction,
-    "argmax": _reduction,
-    "argmin": _reduction,
 }
 _ALLOCATING = frozenset(
     "matmul mm bmm linear sum mean prod amax amin var std logsumexp argmax argmin conv1d conv2d conv3d conv_transpose1d "

@@ -650,6 +650,13 @@ class Dtype:
 
 
 @dataclass(frozen=True, slots=True)
+class Device:
+    """The device of a tensor."""
+
+    of: Tensor
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     dtype: Dtype | None = None
 
@@ -671,6 +678,14 @@ class Items:
     """An array, vector, initialiser list or tuple of known length."""
 
     items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator:
+    """A position in a list of known length; ``items`` are those of the list it was taken from."""
+
+    items: tuple[Any, ...]
+    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -719,10 +734,12 @@ Value = (
     | Pointer
     | Tensor
     | Dtype
+    | Device
     | Options
     | Sizes
     | Strides
     | Items
+    | Iterator
     | Record
     | Optional
     | Address

@@ -228,7 +228,8 @@ class Reader:
             case CursorKind.SWITCH_STMT:
                 return self._switch(children, span)
             case CursorKind.CXX_TRY_STMT:
-                return {"k": "try", "body": self._stmt(children[0]), "s": span}
+                handlers = [self._stmt(list(c.get_children())[-1]) for c in children[1:]]
+                return {"k": "try", "body": self._stmt(children[0]), "handlers": handlers, "s": span}
             case CursorKind.CXX_FOR_RANGE_STMT:
                 return self._range(children, span)
             case CursorKind.LABEL_STMT | CursorKind.GOTO_STMT | CursorKind.INDIRECT_GOTO_STMT:
@@ -492,10 +493,9 @@ class Reader:
         return node
 
     def _callee(self, target: Cursor) -> Node:
-        arguments = _template_arguments(target)
         node: Node = {
             "name": _qualified(target),
-            "targs": arguments,
+            "targs": _template_arguments(target, partial=True),
             "params": [_type(a.type) for a in target.get_arguments() or ()],
         }
         if target.location.line >= self.first:
@@ -660,7 +660,8 @@ def _qualified(cursor: Cursor) -> str:
     return "::".join(reversed(parts))
 
 
-def _template_arguments(target: Cursor) -> list[str] | None:
+def _template_arguments(target: Cursor, *, partial: bool = False) -> list[str] | None:
+    """The arguments of a function template's instance; None, or those before it, where one is a pack or the like."""
     count = target.get_num_template_arguments()
     if count < 0:
         return []
@@ -674,7 +675,7 @@ def _template_arguments(target: Cursor) -> list[str] | None:
             value = target.get_template_argument_value(index)
             out.append(("false", "true")[value != 0] if index in booleans else str(value))
         else:
-            return None
+            return out if partial else None
     return out
 
 
