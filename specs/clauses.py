@@ -25,7 +25,15 @@ from specs.contract import ConcreteBuffer, ConcreteLaunch, Contract
 INT_TYPES: dict[str, tuple[int, bool]] = {
     f"{'i' if signed else 'u'}{bits}": (bits, signed) for bits in (8, 16, 32, 64) for signed in (True, False)
 }
-FUNCTIONS = {**dict.fromkeys(INT_TYPES, 1), "abs": 1, "ceil_div": 2, "pow2": 1, "disjoint": 2, "min": -1, "max": -1}
+FUNCTIONS = {
+    **dict.fromkeys(INT_TYPES, 1),
+    "abs": 1,
+    "ceil_div": 2,
+    "pow2": 1,
+    "disjoint": 2,
+    "min": -1,
+    "max": -1,
+}
 _BINARY = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 _COMPARE = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
@@ -85,7 +93,9 @@ def _check(node: ast.expr, text: str) -> None:
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]) if name in FUNCTIONS:
             want = FUNCTIONS[name]
             if (want >= 0 and len(parts) != want) or not parts:
-                raise ClauseError(f"{name} takes {want if want >= 0 else 'one or more'} argument(s) in {text!r}")
+                raise ClauseError(
+                    f"{name} takes {want if want >= 0 else 'one or more'} argument(s) in {text!r}"
+                )
         case _:
             raise ClauseError(
                 f"{ast.unparse(node)!r} is not part of the clause language in {text!r}; "
@@ -170,7 +180,9 @@ def _compare(op: ast.cmpop, a: int, b: int) -> bool:
             return a != b
 
 
-def _apply(name: str, args: list[ast.expr], env: Mapping[str, int], told: Callable[[str, int], None] | None) -> int:
+def _apply(
+    name: str, args: list[ast.expr], env: Mapping[str, int], told: Callable[[str, int], None] | None
+) -> int:
     if name == "disjoint":
         return 1
     v = [_value(a, env, told) for a in args]

@@ -174,7 +174,9 @@ def from_json(data: dict[str, Any]) -> Contract:
         ),
         symbols=tuple(Symbol(**s) for s in data["symbols"]),
         buffers=tuple(
-            Buffer(**{**b, "shape": tuple(b["shape"]), "content": tuple(b["content"]) if b["content"] else None})
+            Buffer(
+                **{**b, "shape": tuple(b["shape"]), "content": tuple(b["content"]) if b["content"] else None}
+            )
             for b in data["buffers"]
         ),
         scalars=tuple(Scalar(**s) for s in data["scalars"]),

@@ -49,20 +49,28 @@ def test_refused_by_name_or_caught(name: str, make_case: Any, run_case: Callable
         assert result.unsupported, result
 
 
-def test_defining_the_names_of_the_c_library_changes_nothing(make_case: Any, run_case: Callable[..., Any]) -> None:
+def test_defining_the_names_of_the_c_library_changes_nothing(
+    make_case: Any, run_case: Callable[..., Any]
+) -> None:
     """The runtime's own calls of write, memcpy and exit are not the kernel's to answer."""
     source = """extern "C" long write(int, const void*, unsigned long n) { return n; }
 extern "C" void* memcpy(void* to, const void*, unsigned long) { return to; }
 extern "C" int memcmp(const void*, const void*, unsigned long) { return 0; }
 extern "C" void* mmap(void*, unsigned long, int, int, int, long) { return nullptr; }
 """
-    for body in ("y[threadIdx.x] = write(1, y, 4);", "y[threadIdx.x] = memcmp(y, y, 4);", "y[0] = mmap(y, 1, 1, 1, 1, 1) == y;"):
+    for body in (
+        "y[threadIdx.x] = write(1, y, 4);",
+        "y[threadIdx.x] = memcmp(y, y, 4);",
+        "y[0] = mmap(y, 1, 1, 1, 1, 1) == y;",
+    ):
         result = run_case(make_case("", source + "__global__ void f(float* y) { " + body + FAULT, PARAMS))
         assert result.unsupported or any(f.property == "bounds-global" for f in result.findings)
 
 
 @pytest.mark.parametrize("target", ["0x400000ll", "0x420000ll", "0x700000000000ll", "0x1000ll"])
-def test_a_write_outside_every_buffer_does_not_happen(target: str, make_case: Any, run_case: Callable[..., Any]) -> None:
+def test_a_write_outside_every_buffer_does_not_happen(
+    target: str, make_case: Any, run_case: Callable[..., Any]
+) -> None:
     """Wherever it aims (the runtime's data too), the thread is stopped before."""
     source = f"""__global__ void f(float* y) {{
   for (long long k = 0; k < 4096; k++) reinterpret_cast<volatile long long*>({target})[k] = 0;
@@ -78,9 +86,13 @@ def test_printing_is_dropped(make_case: Any, run_case: Callable[..., Any]) -> No
     assert [f.property for f in run_case(make_case("", source, PARAMS)).findings] == ["bounds-global"]
 
 
-def test_endless_recursion_and_large_locals_end_in_an_error(make_case: Any, run_case: Callable[..., Any]) -> None:
+def test_endless_recursion_and_large_locals_end_in_an_error(
+    make_case: Any, run_case: Callable[..., Any]
+) -> None:
     deep = "__device__ int down(int n) { volatile int x[64]; x[0] = n; return n < 0 ? 0 : down(n + 1) + x[0]; }\n"
-    result = run_case(make_case("", deep + "__global__ void f(float* y) { y[0] = down(threadIdx.x); }", PARAMS), opt="O0")
+    result = run_case(
+        make_case("", deep + "__global__ void f(float* y) { y[0] = down(threadIdx.x); }", PARAMS), opt="O0"
+    )
     assert result.error is not None and not result.complete and not result.findings
 
 
@@ -100,7 +112,16 @@ def answer(nonce: int, body: bytes = b"{}", raw: bytes = b"") -> bytes:
 
 @pytest.mark.parametrize(
     "raw",
-    [b"", b"PASS", answer(8), answer(7)[:-1], answer(7) + b"x", answer(7, b"[]"), answer(7, b"{"), answer(7)[:-8] + bytes(8)],
+    [
+        b"",
+        b"PASS",
+        answer(8),
+        answer(7)[:-1],
+        answer(7) + b"x",
+        answer(7, b"[]"),
+        answer(7, b"{"),
+        answer(7)[:-8] + bytes(8),
+    ],
 )
 def test_an_answer_that_is_not_whole_is_an_error(raw: bytes) -> None:
     assert isinstance(wire.decode(raw, 7), str)
@@ -118,6 +139,12 @@ def test_facts_of_the_wrong_shape_do_not_break_the_reader() -> None:
     from sanitizers.simulator.places import Lines
     from verifier.isolation import Sandbox
 
-    facts = {"findings": [{"property": 99, "frames": "x", "site": [1], "thread": [1], "other": 3, "object": []}, 7, None]}
+    facts = {
+        "findings": [
+            {"property": 99, "frames": "x", "site": [1], "thread": [1], "other": 3, "object": []},
+            7,
+            None,
+        ]
+    }
     (finding,) = read_findings(facts, Path("/nowhere"), prepare(""), Lines(""), Sandbox("none"))
     assert finding.thread == (0, 0, 0) and finding.property == "bounds-global"

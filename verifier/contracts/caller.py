@@ -356,7 +356,9 @@ class Caller:
 
     def _class_attribute(self, cls: PyClass, name: str) -> Any:
         for statement in cls.node.body:
-            if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
+            if isinstance(statement, ast.Assign) and any(
+                isinstance(t, ast.Name) and t.id == name for t in statement.targets
+            ):
                 return self.evaluate(statement.value, cls.scope)
         for base in cls.node.bases:
             found = self.evaluate(base, cls.scope)
@@ -1155,7 +1157,10 @@ class Caller:
                 return value if isinstance(value, Sizes) else Unknown("a list")
             types = types if len(types) == len(items) else types[:1] * len(items)
             return Items(
-                tuple(self._bound_value(v, {"type": t, "name": param["name"]}, span) for v, t in zip(items, types, strict=True))
+                tuple(
+                    self._bound_value(v, {"type": t, "name": param["name"]}, span)
+                    for v, t in zip(items, types, strict=True)
+                )
             )
         if "Tensor" in type_ and isinstance(value, Unknown):
             if type_.startswith("std::optional"):

@@ -129,7 +129,11 @@ def construct(host: Host, type_: str, values: list[Value], node: Node) -> Value:
     if type_.startswith("std::vector") and not isinstance(given[0], Items):
         if len(given) == 2 and isinstance(given[0], Iterator) and isinstance(given[1], Iterator):
             first, last = given[0], given[1]
-            return Items(first.items[first.index : last.index]) if first.items == last.items else Unknown("a range")
+            return (
+                Items(first.items[first.index : last.index])
+                if first.items == last.items
+                else Unknown("a range")
+            )
         return _vector(given)
     if type_.startswith(_PASS_ONE) or type_.startswith(
         (
@@ -476,7 +480,9 @@ def _torch(host: Host, name: str, nodes: list[Node], node: Node, hint: str) -> V
         return tensors.opaque(host.run, hint or name, "torch::from_blob")
     if name == "item":
         return Unknown("item()")
-    values = [v for v in values if not isinstance(v, Device) and not (isinstance(v, Unknown) and v.why == "layout")]
+    values = [
+        v for v in values if not isinstance(v, Device) and not (isinstance(v, Unknown) and v.why == "layout")
+    ]
     if node["t"] != "at::Tensor":
         return Unknown(f"{host.span(node)}: {name}()")
     return tensors.call_function(host.run, name, values, {}, host.span(node), hint)

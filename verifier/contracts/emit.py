@@ -323,7 +323,9 @@ class _Emitter:
             content=None if content is None or loops else (self.text(content[0]), self.text(content[1])),
             content_origin="enforced" if storage.zero else storage.content_origin,
             origin="enforced" if separate else "derived",
-            source=base.source if whole and base.dtype in (None, storage.dtype) and storage.how != "part" else "",
+            source=base.source
+            if whole and base.dtype in (None, storage.dtype) and storage.how != "part"
+            else "",
         )
 
     def _written_in_loop(self, key: str) -> bool:
@@ -443,7 +445,9 @@ class _Emitter:
             extent = self._extent(storage, dtype) if storage.how not in ("raw", "null", "host") else None
             if extent is not None and not storage.gap:
                 low = "0 <= " if storage.how == "cuda" else ""
-                requires.append(Clause(self.text(f"({low}{extent} <= {self.cap})"), "derived", self.seen.span, "size cap"))
+                requires.append(
+                    Clause(self.text(f"({low}{extent} <= {self.cap})"), "derived", self.seen.span, "size cap")
+                )
         for name in self.run.shapes:
             dims = self.dims(name)
             if used & set(dims):
@@ -464,7 +468,11 @@ class _Emitter:
         if any(count > self.seen.order + 1 and key == root for count, key in self.run.writes):
             return ""
         for param, pointer in pointers:
-            if self.run.root(pointer.storage) == root and pointer.offset is not None and pointer.offset.value == 0:
+            if (
+                self.run.root(pointer.storage) == root
+                and pointer.offset is not None
+                and pointer.offset.value == 0
+            ):
                 return param
         return ""
 

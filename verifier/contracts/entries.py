@@ -134,7 +134,11 @@ def bindings(code: HostCode) -> dict[str, str]:
             for item in node:
                 walk(item)
         elif isinstance(node, dict):
-            if node.get("k") == "method" and node["name"].split("::")[-1] in ("def", "impl") and len(node["args"]) >= 2:
+            if (
+                node.get("k") == "method"
+                and node["name"].split("::")[-1] in ("def", "impl")
+                and len(node["args"]) >= 2
+            ):
                 label, target = node["args"][0], node["args"][1]
                 while target["k"] in ("un", "cast", "construct"):
                     target = target.get("a") or (target.get("args") or [{"k": "none"}])[0]

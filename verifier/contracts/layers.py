@@ -93,7 +93,9 @@ def parameter(run: Run, name: str, dims: tuple[Int, ...] | None, dtype: str | No
 
 def sized(dim: Int) -> Int:
     """A dim as torch holds it: an int64, whatever the caller computed it with."""
-    return Int(dim.text, max(dim.lo or 0, 0), DIM_MAX if dim.hi is None else min(dim.hi, DIM_MAX), "i64", dim.taint)
+    return Int(
+        dim.text, max(dim.lo or 0, 0), DIM_MAX if dim.hi is None else min(dim.hi, DIM_MAX), "i64", dim.taint
+    )
 
 
 def _bound(names: Sequence[str], args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:

@@ -989,7 +989,13 @@ def _leaves(node: Node) -> bool:
         return bool(node["body"]) and _leaves(node["body"][-1]) and not _launches(node)
     if node["k"] == "expr":
         inner = node["a"]
-        return inner["k"] == "throw" or inner.get("name") in ("exit", "std::exit", "abort", "std::abort", "vk::fail")
+        return inner["k"] == "throw" or inner.get("name") in (
+            "exit",
+            "std::exit",
+            "abort",
+            "std::abort",
+            "vk::fail",
+        )
     return bool(node["k"] == "return")
 
 

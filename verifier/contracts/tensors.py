@@ -692,7 +692,11 @@ def call_function(
         return allocate_unknown(run, hint, dtype_name(run, first))
     if name in _SAME_SHAPE:
         dtype = "bool" if name in _COMPARISONS else dtype_name(run, first)
-        if dtype not in _FLOATS and dtype != "bool" and name not in ("clone", "neg", "abs", "flip", "tril", "triu"):
+        if (
+            dtype not in _FLOATS
+            and dtype != "bool"
+            and name not in ("clone", "neg", "abs", "flip", "tril", "triu")
+        ):
             dtype = None  # torch promotes ints here
         if isinstance(kwargs.get("inplace"), Bool) and kwargs["inplace"] != FALSE:
             run.write(first.storage)
@@ -773,7 +777,13 @@ def _promoted(run: Run, name: str, args: Sequence[Value]) -> str | None:
     dtype = next(iter(found)) if len(found) == 1 else None
     if dtype in _FLOATS:
         return dtype
-    floating = any(isinstance(a, Float | Unknown) for a in args) or name in ("div", "true_divide", "pow", "where", "atan2")
+    floating = any(isinstance(a, Float | Unknown) for a in args) or name in (
+        "div",
+        "true_divide",
+        "pow",
+        "where",
+        "atan2",
+    )
     return None if floating else dtype
 
 

@@ -320,8 +320,12 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _fill(module: types.ModuleType) -> None:
     names: dict[str, Any] = {n: _creator(n) for n in ("rand", "randn", "zeros", "ones", "empty", "full")}
-    names |= dict.fromkeys(("rand_like", "randn_like", "zeros_like", "ones_like", "empty_like", "full_like"), _like)
-    names |= dict.fromkeys(("triu", "tril", "softmax", "abs", "sigmoid", "relu", "clamp", "exp", "log"), _pointwise)
+    names |= dict.fromkeys(
+        ("rand_like", "randn_like", "zeros_like", "ones_like", "empty_like", "full_like"), _like
+    )
+    names |= dict.fromkeys(
+        ("triu", "tril", "softmax", "abs", "sigmoid", "relu", "clamp", "exp", "log"), _pointwise
+    )
     names |= {n: Dtype(d) for n, d in DTYPES.items()}
     names |= {"randint": randint, "arange": arange, "Tensor": Tensor, "manual_seed": Anything()}
     for name, value in names.items():
