@@ -28,7 +28,9 @@ CASES = [m.groups() for m in LINE.finditer(FILE.read_text())]
 @pytest.fixture(scope="module")
 def kernels() -> dict[str, Kernel]:
     text = FILE.read_text()
-    device = DeviceText(text, hashlib.sha256(text.encode()).hexdigest(), tuple((c[5], NOWHERE) for c in CASES))
+    device = DeviceText(
+        text, hashlib.sha256(text.encode()).hexdigest(), tuple((c[5], NOWHERE) for c in CASES)
+    )
     module = parse_device(device, [], sandbox=Sandbox("none"))
     assert not module.diagnostics
     return {k.name: k for k in module.kernels}
@@ -50,12 +52,23 @@ def contract(grid: str, block: str, x: str, y: str, name: str) -> Contract:
 
 @pytest.mark.parametrize("grid,block,x,y,expected,name", CASES, ids=[c[5] for c in CASES])
 def test_verdicts(
-    kernels: dict[str, Kernel], pool: SolverPool, grid: str, block: str, x: str, y: str, expected: str, name: str
+    kernels: dict[str, Kernel],
+    pool: SolverPool,
+    grid: str,
+    block: str,
+    x: str,
+    y: str,
+    expected: str,
+    name: str,
 ) -> None:
     settings = Settings(pool, REQUIRED_PROPERTIES, 1 << 30)
     result = verify(kernels[name], contract(grid, block, x, y, name), settings)
     proved = {p.id for p in result.properties if p.verdict is Verdict.PROVED}
-    open_ = {p.id: p.detail for p in result.properties if p.verdict is not Verdict.PROVED and p.verdict is not Verdict.NOT_APPLICABLE}
+    open_ = {
+        p.id: p.detail
+        for p in result.properties
+        if p.verdict is not Verdict.PROVED and p.verdict is not Verdict.NOT_APPLICABLE
+    }
     if expected.strip() == "none":
         assert not open_
     else:
@@ -75,6 +88,9 @@ def test_a_buffer_that_may_alias_is_a_missing_clause(kernels: dict[str, Kernel],
     made = contract("ceil_div(n,256)", "256", "n", "n", "copy")
     both = (Buffer("x", "f32", "n"), Buffer("y", "f32", "n"))
     loose = Contract(**{**{f: getattr(made, f) for f in made.__dataclass_fields__}, "buffers": both})
-    result = {p.id: p for p in verify(kernels["copy"], loose, Settings(pool, REQUIRED_PROPERTIES, 1 << 30)).properties}
+    result = {
+        p.id: p
+        for p in verify(kernels["copy"], loose, Settings(pool, REQUIRED_PROPERTIES, 1 << 30)).properties
+    }
     assert result["race-global"].verdict is Verdict.UNKNOWN
     assert "disjoint" in result["race-global"].detail

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
 from specs.clauses import holds
+from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
 from verifier.prover import host_faults
 from verifier.prover.sizes import equal_sizes, large_sizes
 
@@ -34,7 +34,12 @@ def test_no_fault_where_the_contract_excludes_it() -> None:
 def test_unsigned_wrap_is_not_a_fault_by_itself() -> None:
     made = contract("u32(a * b * 16)")
     values = {"a": 1 << 14, "b": 1 << 16}
-    assert host_faults.overflow(Contract(**{**{f: getattr(made, f) for f in made.__dataclass_fields__}, "scalars": ()}), values) is None
+    assert (
+        host_faults.overflow(
+            Contract(**{**{f: getattr(made, f) for f in made.__dataclass_fields__}, "scalars": ()}), values
+        )
+        is None
+    )
 
 
 def test_refused_launches() -> None:

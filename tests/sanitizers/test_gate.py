@@ -128,11 +128,8 @@ def test_no_contract_and_no_time_are_inconclusive(gate: Any) -> None:
 def test_what_has_no_meaning_is_refused_by_name(body: str, words: str, gate: Any) -> None:
     result = gate(f"__global__ void f(const float* x, float* y, int n) {{ {body} }}", CONTRACT)
     assert (
-        result.outcome is Outcome.INCONCLUSIVE
-        and words in result.detail
-        and "k.cu:1" in result.detail
-        or words in result.detail
-    )
+        result.outcome is Outcome.INCONCLUSIVE and words in result.detail and "k.cu:1" in result.detail
+    ) or words in result.detail
 
 
 def test_a_fault_outranks_a_doubt(gate: Any) -> None:

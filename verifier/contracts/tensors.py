@@ -292,8 +292,8 @@ def row(run: Run, tensor: Tensor, index: Value, span: Span, hint: str) -> Value:
     key = run.unique(hint)
     source = run.storages[tensor.storage]
     run.storages[key] = Storage(
-        source.dtype or tensor.dtype, None, dims, how="part", initialized=source.initialized, zero=source.zero, host_name=tensor.host_name,
-        content=source.content, content_origin=source.content_origin, from_view_of=tensor.storage,
+        source.dtype or tensor.dtype, None, dims, how="part", initialized=source.initialized, zero=source.zero,
+        host_name=tensor.host_name, content=source.content, content_origin=source.content_origin, from_view_of=tensor.storage,
         contiguous=source.contiguous or is_contiguous(run, tensor) is True,
     )  # fmt: skip
     for fact in ("cuda", "contiguous"):
