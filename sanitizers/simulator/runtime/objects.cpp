@@ -116,9 +116,10 @@ void refine(Object& object, uint32_t bytes) {
         for (size_t part = parts; part-- > 0;) {
             Stamp bits = ((Stamp(1) << (1u << shift)) - 1) << (part << shift);
             auto piece = [&](Stamp stamp) { return stamp & bits ? stamp | MASK_ALL : stamp & ~MASK_ALL; };
-            object.cells[i * parts + part] = {piece(cell.write), piece(cell.read), piece(cell.atomic), cell.write_pc,
-                                              cell.read_pc};
+            object.cells[i * parts + part] = {piece(cell.write), piece(cell.read), cell.write_pc, cell.read_pc,
+                                              cell.lanes};
             object.extras[i * parts + part] = extra;
+            object.extras[i * parts + part].atomic = piece(extra.atomic);
         }
     }
     object.shift = shift;

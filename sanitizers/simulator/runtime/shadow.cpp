@@ -17,7 +17,7 @@ const char* verb_of(const Access& access) {
 
 std::string bytes_text(uint32_t size) { return std::to_string(size) + (size == 1 ? " byte" : " bytes"); }
 
-bool meets(Stamp stamp, Stamp mask) { return (stamp & mask & MASK_ALL) != 0; }
+bool meets(Stamp stamp, Stamp mask) { return (stamp & mask & MASK_ALL) != 0 && interval_of(stamp) != 0; }
 
 bool same_thread(Stamp stamp) { return (stamp ^ g.me) >> 22 == 0; }
 
@@ -49,22 +49,29 @@ bool lanes_ordered(Stamp read, uint32_t lanes) {
     return true;
 }
 
-void check_readers(Object& object, Cell& cell, Extra& extra, const Access& access, Stamp mask) {
+// A reader that is not this thread, to name it.
+Stamp other_reader(const Cell& cell, const Extra& extra) {
+    uint32_t lanes = cell.lanes & ~(1u << (g.current->thread & 31));
+    if (!same_thread(cell.read)) {
+        return cell.read;
+    }
+    if (cell.read & FLAG_LANES && lanes != 0) {
+        Stamp thread = (g.current->thread & ~31u) | uint32_t(__builtin_ctz(lanes));
+        return (cell.read & ~(Stamp(1023) << 22)) | thread << 22;
+    }
+    return cell.read & FLAG_MULTI ? extra.read_before : cell.read;
+}
+
+void check_readers(Object& object, const Cell& cell, const Extra& extra, const Access& access, Stamp mask) {
     Stamp read = cell.read;
     if (meets(read, mask)) {
-        bool self = same_thread(read);
-        bool fine;
-        if (read & FLAG_MULTI && interval_of(read) == g.interval) {
-            fine = false;
-        } else if (read & FLAG_LANES) {
-            fine = lanes_ordered(read, extra.lanes);
-        } else {
-            fine = ordered(read);
+        bool fine = ordered(read);
+        if (interval_of(read) == g.interval) {
+            fine = read & FLAG_MULTI ? false : read & FLAG_LANES ? lanes_ordered(read, cell.lanes) : fine;
         }
         if (!fine) {
-            bool before = self && read & (FLAG_LANES | FLAG_MULTI);
-            race(object, access.address, access.place, true, access.atomic, before ? extra.read_before : read,
-                 before ? extra.read_before_pc : cell.read_pc, false, false);
+            Stamp other = other_reader(cell, extra);
+            race(object, access.address, access.place, true, access.atomic, other, cell.read_pc, false, false);
         }
     }
     if (read & FLAG_OTHER && meets(extra.block_read, mask) && !ordered(extra.block_read)) {
@@ -73,26 +80,26 @@ void check_readers(Object& object, Cell& cell, Extra& extra, const Access& acces
     }
 }
 
+// What the inline check does not record: several warps, several clocks, parts of a granule, other blocks.
 void note_reader(Cell& cell, Extra& extra, Stamp mask, uint32_t pc) {
     Stamp read = cell.read, mine = g.me | mask;
     if (read != 0 && interval_of(read) == g.interval) {
         if (same_thread(read)) {
             mine |= read & (ALL_FLAGS | MASK_ALL);
         } else {
-            bool one_warp = thread_of(read) >> 5 == thread_of(mine) >> 5;
-            if (one_warp && !(read & FLAG_MULTI)) {
-                extra.lanes = (read & FLAG_LANES ? extra.lanes : 1u << (thread_of(read) & 31)) |
-                              1u << (thread_of(mine) & 31);
+            if (thread_of(read) >> 5 == thread_of(mine) >> 5 && !(read & FLAG_MULTI)) {
+                cell.lanes = (read & FLAG_LANES ? cell.lanes : 1u << (thread_of(read) & 31)) |
+                             1u << (thread_of(mine) & 31);
                 mine |= FLAG_LANES;
-                if (clock_of(read) > clock_of(mine)) {  // keep the latest clock of all lanes
-                    mine = (mine & ~(Stamp(CLOCK_LIMIT) << 8)) | Stamp(clock_of(read)) << 8;
-                }
             } else {
                 mine |= FLAG_MULTI;
             }
             extra.read_before = read;
             extra.read_before_pc = cell.read_pc;
             mine |= read & (MASK_ALL | FLAG_OTHER);
+        }
+        if (clock_of(read) > clock_of(mine)) {  // keep the latest clock of all
+            mine = (mine & ~(Stamp(CLOCK_LIMIT) << 8)) | Stamp(clock_of(read)) << 8;
         }
     } else if (read != 0) {
         mine |= read & FLAG_OTHER;
@@ -117,11 +124,12 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
                        uintptr_t address) {
     Cell& cell = object.cells[index];
     Extra& extra = object.extras[index];
+    bool has_atomic = cell.write & FLAG_ATOMIC;
     if (object.kind == Kind::Shared) {  // left over from an earlier block
         uint32_t first = g.block->first_interval;
+        has_atomic = has_atomic && interval_of(extra.atomic) >= first;
         if (interval_of(cell.write) < first) cell.write = 0;
         if (interval_of(cell.read) < first) cell.read = 0;
-        if (interval_of(cell.atomic) < first) cell.atomic = 0;
     }
     uint32_t pc = uint32_t(place.pc);
     Access access{address, 0, write, atomic, place};
@@ -129,14 +137,15 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
         race(object, address, place, write, atomic, cell.write, cell.write_pc, true, false);
     }
     // Every atomic has seen those before it, so what comes after the last one comes after all.
-    if (!atomic && meets(cell.atomic, mask) && !ordered(cell.atomic)) {
-        race(object, address, place, write, false, cell.atomic, extra.atomic_pc, true, true);
+    if (!atomic && has_atomic && meets(extra.atomic, mask) && !ordered(extra.atomic)) {
+        race(object, address, place, write, false, extra.atomic, extra.atomic_pc, true, true);
     }
     if (write) {
         check_readers(object, cell, extra, access, mask);
         if (atomic) {
-            cell.atomic = g.me | mask | (cell.atomic & MASK_ALL);
+            extra.atomic = g.me | mask | (has_atomic ? extra.atomic & MASK_ALL : 0);
             extra.atomic_pc = pc;
+            has_atomic = true;
         } else {
             cell.write = g.me | mask | (same_thread(cell.write) ? cell.write & MASK_ALL : 0);
             cell.write_pc = pc;
@@ -144,6 +153,7 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
     } else if (!atomic) {
         note_reader(cell, extra, mask, pc);
     }
+    cell.write = has_atomic ? cell.write | FLAG_ATOMIC : cell.write & ~FLAG_ATOMIC;
 }
 
 void out_of_bounds(const Access& access) {

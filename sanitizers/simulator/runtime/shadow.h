@@ -27,11 +27,17 @@ inline bool quiet(Stamp stamp, uint32_t first) {
     return interval_of(stamp) - first < g.interval - first || (stamp ^ g.me) >> 22 == 0 || stamp == 0;
 }
 
+// A whole-granule reader of this warp, interval and clock.
+inline bool same_lanes(Stamp read) {
+    constexpr Stamp SAME = ~Stamp(0) << 27 | Stamp(CLOCK_LIMIT) << 8 | FLAG_MULTI | MASK_ALL;
+    return ((read ^ (g.me | MASK_ALL)) & SAME) == 0;
+}
+
 inline void check_cell(Object& object, size_t index, Stamp mask, bool write, bool atomic, const Place& place,
                        uintptr_t address) {
     Cell& cell = object.cells[index];
     uint32_t first = object.first_interval;
-    if (SIMT_LIKELY(mask == MASK_ALL && !atomic && cell.atomic == 0 && quiet(cell.write, first))) {
+    if (SIMT_LIKELY(mask == MASK_ALL && !atomic && (cell.write & FLAG_ATOMIC) == 0 && quiet(cell.write, first))) {
         Stamp read = cell.read;
         if (write) {
             if (quiet(read, first) && (read & (FLAG_LANES | FLAG_MULTI | FLAG_OTHER)) == 0) {
@@ -40,14 +46,16 @@ inline void check_cell(Object& object, size_t index, Stamp mask, bool write, boo
                 return;
             }
         } else {
-            if ((read ^ g.me) >> 8 == 0) {
-                return;  // read by this thread already
+            if ((read ^ g.me) >> 8 == 0 || (interval_of(read) == g.interval && (read & FLAG_MULTI))) {
+                return;  // nothing new
             }
-            if (interval_of(read) == g.interval) {
-                if (read & FLAG_MULTI) {
-                    return;
-                }
-            } else if (interval_of(read) - first < g.interval - first || read == 0) {
+            if (same_lanes(read)) {
+                uint32_t lanes = read & FLAG_LANES ? cell.lanes : 1u << (thread_of(read) & 31);
+                cell.lanes = lanes | 1u << (thread_of(g.me) & 31);
+                cell.read = read | FLAG_LANES;
+                return;
+            }
+            if (interval_of(read) - first < g.interval - first || read == 0) {
                 cell.read = g.me | MASK_ALL | (read & FLAG_OTHER);
                 cell.read_pc = uint32_t(place.pc);
                 return;

@@ -16,9 +16,10 @@ struct Dim {
 // An interval is one stretch between two barriers of one block; its number is unique over the launch.
 using Stamp = uint64_t;
 constexpr Stamp MASK_ALL = 15;
-constexpr Stamp FLAG_LANES = 1 << 4;   // readers: several lanes of one warp (Extra::lanes)
+constexpr Stamp FLAG_LANES = 1 << 4;   // readers: the lanes of one warp in Cell::lanes, at one clock
 constexpr Stamp FLAG_MULTI = 2 << 4;   // readers: several warps
 constexpr Stamp FLAG_OTHER = 4 << 4;   // readers: Extra::block_read holds one of another block
+constexpr Stamp FLAG_ATOMIC = 8 << 4;  // writer: Extra::atomic holds an atomic
 constexpr uint32_t CLOCK_LIMIT = (1 << 14) - 1;
 inline uint32_t interval_of(Stamp s) { return uint32_t(s >> 32); }
 inline uint32_t thread_of(Stamp s) { return uint32_t(s >> 22) & 1023; }
@@ -26,12 +27,12 @@ inline uint32_t clock_of(Stamp s) { return uint32_t(s >> 8) & CLOCK_LIMIT; }
 
 // Shadow of one granule (1, 2 or 4 bytes, by the object's element). Plain and atomic writers are kept apart.
 struct Cell {
-    Stamp write, read, atomic;
-    uint32_t write_pc, read_pc;
+    Stamp write, read;
+    uint32_t write_pc, read_pc, lanes;
 };
 struct Extra {
-    Stamp read_before, block_read;
-    uint32_t lanes, read_before_pc, block_read_pc, atomic_pc;
+    Stamp atomic, read_before, block_read;
+    uint32_t atomic_pc, read_before_pc, block_read_pc;
 };
 
 enum class Kind : uint8_t { None, Global, Shared, Device };
