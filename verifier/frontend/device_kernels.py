@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specs.location import Span
 from verifier.frontend.device_clang import SHIM, Complaint, Node, Unit
@@ -51,6 +51,8 @@ from verifier.ir.nodes import (
 Instantiation = tuple[str, tuple[str, ...]]
 INSTANTIATIONS = "<instantiations>"
 _CONTAINERS = frozenset({"NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL"})
+_NAME = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*")
+_ARGUMENT = re.compile(r"[\w\s:<>,*&()+\-/%.'|^~!=\[\]]+")
 _MAX_ATTEMPTS = 6
 MAX_SEPARATE = 24
 """So many instantiations are parsed one by one when one of them has an error."""
@@ -236,11 +238,13 @@ def _with_instantiations(text: str, wanted: Sequence[Instantiation], names: Sequ
 
 def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
     """Parse and lower every kernel and every wanted instantiation."""
-    wanted = [item for item in dict.fromkeys(wanted) if item[1]]
-    for _, arguments in wanted:
-        for argument in arguments:
-            if not re.fullmatch(r"[\w\s:<>,*&()+\-/%.'|^~!=\[\]]*", argument):
-                raise ValueError(f"template argument {argument!r}")
+    asked = [item for item in dict.fromkeys(wanted) if item[1]]
+    wanted = [item for item in asked if all(map(_ARGUMENT.fullmatch, item[1])) and _NAME.fullmatch(item[0])]
+    refused = tuple(
+        f"{name}<…> was not instantiated: its arguments are no template arguments"
+        for name, _ in asked
+        if (name, _) not in wanted
+    )
     names = [name for name, _ in wanted]
     shim = shim_text("\n".join([text, *(argument for _, arguments in wanted for argument in arguments)]))
     unit = Unit(_with_instantiations(text, wanted, names), shim, arch)
@@ -255,8 +259,10 @@ def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
         alone = _Lowering(Unit(text, shim, arch), [], ())
         if lowering.complaint_places - alone.complaint_places:
             # An error of one instantiation stands in the template that all of them share.
-            return _merge([lower_text(text, (item,), arch) for item in wanted], len(wanted))
-    return lowering.module()
+            module = _merge([lower_text(text, (item,), arch) for item in wanted], len(wanted))
+            return replace(module, notes=module.notes + refused)
+    module = lowering.module()
+    return replace(module, notes=module.notes + refused)
 
 
 def _merge(modules: Sequence[Module], count: int) -> Module:
