@@ -9,7 +9,7 @@ namespace simt {
 namespace {
 
 constexpr size_t STACK = STACK_BYTES, GUARD = 4096, CHUNK = 256;
-std::vector<char*> free_stacks;
+std::vector<char*> new_stacks, free_stacks;  // without and with their guard page
 std::vector<char*> chunks;
 Fiber scheduler;
 
@@ -29,18 +29,23 @@ void entry() {
 }
 
 char* new_stack() {
-    if (free_stacks.empty()) {
+    if (!free_stacks.empty()) {
+        char* stack = free_stacks.back();
+        free_stacks.pop_back();
+        return stack;
+    }
+    if (new_stacks.empty()) {
         void* chunk = mmap(nullptr, STACK * CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (chunk == MAP_FAILED) {
             return nullptr;
         }
         chunks.push_back(static_cast<char*>(chunk));
         for (size_t i = CHUNK; i-- > 0;) {
-            free_stacks.push_back(static_cast<char*>(chunk) + i * STACK);
+            new_stacks.push_back(static_cast<char*>(chunk) + i * STACK);
         }
     }
-    char* stack = free_stacks.back();
-    free_stacks.pop_back();
+    char* stack = new_stacks.back();
+    new_stacks.pop_back();
     mprotect(stack, GUARD, PROT_NONE);
     return stack;
 }

@@ -156,6 +156,18 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
     cell.write = has_atomic ? cell.write | FLAG_ATOMIC : cell.write & ~FLAG_ATOMIC;
 }
 
+void check_cells(Object& object, size_t offset, const Access& access) {
+    uint32_t granule = 1u << object.shift;
+    for (uint32_t done = 0; done < access.size;) {
+        uint32_t skip = (offset + done) & (granule - 1);
+        uint32_t bytes = granule - skip < access.size - done ? granule - skip : access.size - done;
+        Stamp mask = bytes == granule ? MASK_ALL : ((Stamp(1) << bytes) - 1) << skip;
+        check_cell(object, (offset + done) >> object.shift, mask, access.write, access.atomic, access.place,
+                   access.address);
+        done += bytes;
+    }
+}
+
 void out_of_bounds(const Access& access) {
     int slot = nearest_object(access.address);
     const char* verb = access.atomic ? "atomic update" : access.write ? "write" : "read";

@@ -16,6 +16,7 @@ void check_cell_slowly(Object&, size_t cell, Stamp mask, bool write, bool atomic
 void out_of_bounds(const Access&);  // parks the thread, unless the launch is tolerant
 [[noreturn]] void misaligned(const Access&);
 void uninitialised(Object&, const Access&);
+void check_cells(Object&, size_t offset, const Access&);  // several granules, or a part of one
 void elsewhere(const Access&);  // not in the arena: own stack and constants are fine, the rest is not
 uint64_t atomic_bits(const void* address, uint32_t size);
 
@@ -33,7 +34,7 @@ inline bool same_lanes(Stamp read) {
     return ((read ^ (g.me | MASK_ALL)) & SAME) == 0;
 }
 
-inline void check_cell(Object& object, size_t index, Stamp mask, bool write, bool atomic, const Place& place,
+inline __attribute__((always_inline)) void check_cell(Object& object, size_t index, Stamp mask, bool write, bool atomic, const Place& place,
                        uintptr_t address) {
     Cell& cell = object.cells[index];
     uint32_t first = object.first_interval;
@@ -118,20 +119,8 @@ inline __attribute__((always_inline)) void check_access(const Access& access) {
     uint32_t granule = 1u << object.shift;
     if (SIMT_LIKELY(access.size == granule)) {
         check_cell(object, offset >> object.shift, MASK_ALL, access.write, access.atomic, access.place, access.address);
-    } else if (access.size > granule && (offset & (granule - 1)) == 0) {
-        size_t last = (offset + access.size - 1) >> object.shift;
-        for (size_t cell = offset >> object.shift; cell <= last; cell++) {
-            check_cell(object, cell, MASK_ALL, access.write, access.atomic, access.place, access.address);
-        }
     } else {
-        for (uint32_t done = 0; done < access.size;) {
-            uint32_t skip = (offset + done) & (granule - 1);
-            uint32_t bytes = granule - skip < access.size - done ? granule - skip : access.size - done;
-            Stamp mask = bytes == granule ? MASK_ALL : ((Stamp(1) << bytes) - 1) << skip;
-            check_cell(object, (offset + done) >> object.shift, mask, access.write, access.atomic, access.place,
-                       access.address);
-            done += bytes;
-        }
+        check_cells(object, offset, access);
     }
 }
 
