@@ -290,6 +290,11 @@ def test_memcpy_of_constant_size() -> None:
 def test_a_user_function_under_an_intrinsics_name_is_the_users() -> None:
     prefix = "__device__ int __popc(int v) { return v; }"
     assert "v = k" in lines("o[0] = __popc(k);", prefix)
+    later = "__device__ int __popc(unsigned v); __device__ int f() { return __popc(3u); }"
+    assert lines("o[0] = f();", later + "__device__ int __popc(unsigned v) { return 7; }") == [
+        "v = 3:u32",
+        "store o[0:i64] = 7",
+    ]
 
 
 @pytest.mark.parametrize(

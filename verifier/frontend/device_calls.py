@@ -67,6 +67,8 @@ class Calls(IntrinsicCalls):
 
     def _call(self, node: Node, want_place: bool) -> Value | LValue | None:
         callee = node.referenced
+        if callee.start < 0 and callee.definition.start >= 0:
+            callee = callee.definition  # the text defines a function of the shim's name and types itself
         if callee.kind == "CONSTRUCTOR":
             return self._construct(node, callee)
         if callee.kind not in _FUNCTIONS:
