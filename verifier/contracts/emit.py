@@ -175,7 +175,7 @@ class _Emitter:
         counts: dict[str, set[str]] = {}
         for _, pointer in pointers:
             place = f"{pointer.storage}+{pointer.offset.text if pointer.offset else '?'}"
-            counts.setdefault(run_root(self.run, pointer), set()).add(place)
+            counts.setdefault(self.run.root(pointer.storage), set()).add(place)
         assumptions: list[Clause] = []
         requires: list[Clause] = [
             Clause(text, fact.origin, fact.span, fact.note)
@@ -183,7 +183,7 @@ class _Emitter:
             for text in self._facts(fact)
         ]
         for param, pointer in pointers:
-            buffer = self._buffer(param, pointer, len(counts[run_root(self.run, pointer)]) > 1, requires)
+            buffer = self._buffer(param, pointer, len(counts[self.run.root(pointer.storage)]) > 1, requires)
             if buffer is not None:
                 buffers.append(buffer)
                 assumptions += self._assumptions(param, pointer, buffer)
@@ -317,7 +317,7 @@ class _Emitter:
             extent=self.text(extent),
             shape=tuple(self.text(t) for t in shape),
             fresh=separate and not several,
-            storage="" if several else pointer.storage,
+            storage=pointer.storage if whole else "",
             align=(base.align if base.caller or separate else 0) if whole and storage.how != "part" else 0,
             initialized=storage.initialized,
             content=None if content is None or loops else (self.text(content[0]), self.text(content[1])),
@@ -522,10 +522,6 @@ class _Emitter:
 
 _TORCH_NAMES = {"f32": "Float", "f64": "Double", "f16": "Half", "bf16": "BFloat16", "i32": "Int", "i64": "Long", "u8": "Byte",
                 "i8": "Char", "i16": "Short", "bool": "Bool"}  # fmt: skip
-
-
-def run_root(run: Run, pointer: Pointer) -> str:
-    return run.root(pointer.storage)
 
 
 class _Substitute(ast.NodeTransformer):

@@ -581,6 +581,7 @@ class Host:
         if isinstance(base, Address):
             base = self.load(base)
         if isinstance(base, Items) and isinstance(index, Int):
+            index = self.run.narrow(index)
             if index.value is not None:
                 at = index.value
                 return base.items[at] if 0 <= at < len(base.items) else Unknown("element out of range")
@@ -708,6 +709,7 @@ class Host:
             a = to_float(a, b.type)
         match a, b:
             case Int(), Int():
+                a, b = self.run.narrow(a), self.run.narrow(b)
                 for one, other in ((a, b), (b, a)):
                     shape = tensors.rank_symbol(one, self.run)
                     if shape and other.value is not None and op in ("==", "!="):
@@ -805,7 +807,7 @@ class Host:
                 case Bool():
                     return convert(self.bool_value(value), dtype)
                 case Int():
-                    return convert(value, dtype)
+                    return convert(self.run.narrow(value), dtype)
                 case Float(ratio=ratio) if ratio is not None:
                     quotient = arith("/", ratio[0], ratio[1], "py")
                     return convert(quotient, dtype) if quotient is not None else Unknown("float to int")

@@ -93,7 +93,7 @@ def _iteration(host: Host, node: Node) -> None:
 
 
 def _representative(host: Host, node: Node) -> None:
-    from verifier.contracts.lift import Break, Continue, Return
+    from verifier.contracts.lift import Break, Continue
 
     run = host.run
     if run.speculative:
@@ -103,44 +103,36 @@ def _representative(host: Host, node: Node) -> None:
     counter, step = _counter(node) if node["k"] == "for" else (None, 0)
     if counter is not None and counter in assigned_variables(host, [node["body"]]):
         counter = None
-    mark = len(run.path)
-    saved = (
-        dict(run.known),
-        set(run.checked),
-        set(run.denied),
-        dict(run.dtypes),
-        {k: v.rank for k, v in run.shapes.items()},
-    )
+    before = run.learned()
     first = host.cells.get(counter) if counter else None
     why = f"{host.span(node)}: a variable that a loop changes"
-    havoc_cells(host, assigned, why)
+    ranged = counter is not None and isinstance(first, Int)
+    havoc_cells(host, assigned - {counter} if ranged and counter is not None else assigned, why)
     if counter is not None and isinstance(first, Int):
         _range(host, node, counter, step, first)
-    leaves = _contains(node["body"], ("return", "throw"))
     enter = True
-    if leaves:
+    if _contains(node["body"], ("return",)):
         enter = run.decide(run.unknown_condition(f"{host.span(node)}: the loop is entered"))
     if enter:
         if node.get("c"):
             condition = host.condition(node["c"])
-            if run.evaluate(condition) is False:
-                raise Dead
+            enter = run.evaluate(condition) is not False
             if run.evaluate(condition) is None:
                 run.assume(condition, host.span(node))
+    if enter:
         run.loop_count += 1
         run.loops.append(run.loop_count)
         try:
             host.exec(node["body"])
-        except (Continue, Break):
+        except (
+            Continue,
+            Break,
+            Dead,
+        ):  # an iteration that ends the program says nothing of those that do not
             pass
-        except Return:
-            raise
         finally:
             run.loops.pop()
-    del run.path[mark:]
-    run.known, run.checked, run.denied, run.dtypes = saved[0], saved[1], saved[2], saved[3]
-    for key, shape in run.shapes.items():
-        shape.rank = saved[4].get(key, shape.rank if key not in saved[4] else None)
+    run.forget(before)
     havoc_cells(host, assigned, why)
 
 
@@ -155,13 +147,12 @@ def _range(host: Host, node: Node, counter: str, step: int, first: Int) -> None:
     info.low, info.high = lo, hi
     host.cells[counter] = value
     direction = "<=" if step > 0 else ">="
-    known = compare(direction, first, value)
-    if known.value is None:
-        run.path.append(Fact(known.text, "enforced", host.span(node), "range of a loop variable"))
+    run.assume(compare(direction, first, value), host.span(node))
+    distance = value.text if first.value == 0 else f"({value.text} - {first.text})"
     if abs(step) != 1:
         run.path.append(
             Fact(
-                f"(({value.text} - {first.text}) % {abs(step)} == 0)",
+                f"({distance} % {abs(step)} == 0)",
                 "enforced",
                 host.span(node),
                 "step of a loop variable",

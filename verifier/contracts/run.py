@@ -21,7 +21,19 @@ from typing import Any
 
 from specs.contract import Origin
 from specs.location import NOWHERE, Span
-from verifier.contracts.values import DIM_MAX, Bool, Dim3, Int, Pointer, Shape, Tensor, lnot, symbol
+from verifier.contracts.values import (
+    DIM_MAX,
+    Bool,
+    Dim3,
+    Int,
+    Pointer,
+    Shape,
+    Tensor,
+    base_and_offset,
+    compare,
+    lnot,
+    symbol,
+)
 
 MAX_PATHS = 48
 MAX_STEPS = 60_000
@@ -130,6 +142,19 @@ class Seen:
     """Everything that the launcher has allocated or was given so far: each is within the size cap."""
 
 
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A mark in what a path knows."""
+
+    path: int
+    known: dict[str, bool]
+    bounds: dict[str, tuple[int | None, int | None]]
+    checked: set[tuple[str, str]]
+    denied: set[tuple[str, str]]
+    dtypes: dict[str, str]
+    ranks: dict[str, int | None]
+
+
 class Run:
     """State of one path. ``script``: answers given so far; ``asked``: those used."""
 
@@ -138,6 +163,7 @@ class Run:
         self.asked: list[tuple[bool, bool]] = []
         self.path: list[Fact] = []
         self.known: dict[str, bool] = {}
+        self.bounds: dict[str, tuple[int | None, int | None]] = {}
         self.symbols: dict[str, SymbolInfo] = {}
         self.shapes: dict[str, FreeShape] = {}
         self.storages: dict[str, Storage] = {}
@@ -284,7 +310,43 @@ class Run:
             return self._fact(condition.fact)
         if condition.text in self.known:
             return self.known[condition.text]
+        if condition.sides is not None:
+            op, left, right = condition.sides
+            return compare(op, self.narrow(left), self.narrow(right)).value
         return None
+
+    def narrow(self, value: Int) -> Int:
+        """The value with the interval that the path's comparisons leave it."""
+        base, offset = base_and_offset(value.text)
+        if base not in self.bounds:
+            return value
+        low, high = self.bounds[base]
+        lo = value.lo if low is None else low + offset if value.lo is None else max(value.lo, low + offset)
+        hi = value.hi if high is None else high + offset if value.hi is None else min(value.hi, high + offset)
+        return Int(value.text, lo, hi, value.type, value.taint)
+
+    def _bound(self, condition: Bool) -> None:
+        """Learn intervals from a comparison with a constant that holds."""
+        for part in condition.both:
+            self._bound(part)
+        if condition.sides is None:
+            return
+        op, left, right = condition.sides
+        left, right = self.narrow(left), self.narrow(right)
+        if left.value is not None and right.value is None:
+            op, left, right = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(op, op), right, left
+        if right.value is None:
+            return
+        base, offset = base_and_offset(left.text)
+        low, high = self.bounds.get(base, (None, None))
+        bound = right.value - offset
+        if op in ("<", "<=", "=="):
+            top = bound - (op == "<")
+            high = top if high is None else min(high, top)
+        if op in (">", ">=", "=="):
+            bottom = bound + (op == ">")
+            low = bottom if low is None else max(low, bottom)
+        self.bounds[base] = (low, high)
 
     def assume(self, condition: Bool, span: Span = NOWHERE) -> None:
         """A check that stops the program where the condition does not hold."""
@@ -306,6 +368,27 @@ class Run:
         else:
             self._learn(condition, True, span)
 
+    def learned(self) -> Learned:
+        """What the path knows now, for :meth:`forget`."""
+        ranks = {k: v.rank for k, v in self.shapes.items()}
+        return Learned(
+            len(self.path),
+            dict(self.known),
+            dict(self.bounds),
+            set(self.checked),
+            set(self.denied),
+            dict(self.dtypes),
+            ranks,
+        )
+
+    def forget(self, before: Learned) -> None:
+        """Drop what was learned since: it held for one iteration of a loop."""
+        del self.path[before.path :]
+        self.known, self.bounds = dict(before.known), dict(before.bounds)
+        self.checked, self.denied, self.dtypes = set(before.checked), set(before.denied), dict(before.dtypes)
+        for key, shape in self.shapes.items():
+            shape.rank = before.ranks.get(key)
+
     def _learn(self, condition: Bool, answer: bool, span: Span) -> None:
         if condition.op == "not":
             self._learn(condition.parts[0], not answer, span)
@@ -314,6 +397,7 @@ class Run:
             text = condition.text if answer else lnot(condition).text
             self.known[condition.text] = answer
             self.known[lnot(condition).text] = not answer
+            self._bound(condition if answer else lnot(condition))
             self.path.append(Fact(text, "enforced", span))
             return
         kind, subject, argument = condition.fact

@@ -212,7 +212,7 @@ def read_toml(path: Path, source: str, text: str | None = None) -> list[Stated]:
         line = re.search(r"line (\d+)", str(error))
         raise ContractError(
             f"not TOML: {error}",
-            Span(str(path), int(line.group(1)) if line else 1),
+            Span(str(path), int(line.group(1)) if line else len(text.rstrip().split("\n"))),
             "see docs/reference/contracts.md",
         ) from error
     tables = data.get("contract")
@@ -239,7 +239,13 @@ class _Places:
 
     def of(self, needle: str, table: int = 0) -> Span:
         start = self.headers[table] if table < len(self.headers) else 0
-        for index in [*range(start, len(self.lines)), *range(start)]:
+        order = [*range(start, len(self.lines)), *range(start)]
+        for index in order:
+            if re.match(rf"\s*\"?{re.escape(needle)}\"?\s*=", self.lines[index]):
+                return Span(
+                    self.path, index + 1, len(self.lines[index]) - len(self.lines[index].lstrip()) + 1
+                )
+        for index in order:
             if needle in self.lines[index]:
                 return Span(self.path, index + 1, self.lines[index].index(needle) + 1)
         return Span(self.path, start + 1)

@@ -113,7 +113,7 @@ def size(run: Run, tensor: Tensor, index: Value) -> Value:
     """``x.size(i)``; torch throws for an index out of range."""
     if not isinstance(index, Int):
         return Unknown("size() of an index that is not followed")
-    at = index.value
+    at = run.narrow(index).value
     if at is None:
         known = dims_of(run, tensor)
         if known is not None and len(known) <= 8:
@@ -607,12 +607,6 @@ def _maybe_self(
         content=source.content if dtype in (tensor.dtype, "i32", "i64") else None, content_origin=source.content_origin,
         from_view_of=tensor.storage,
     )  # fmt: skip
-    if dtype == tensor.dtype and source.caller and not tensor.offset:
-        # a move to the device or nothing at all: still an object of its own
-        run.storages[key].caller = True
-        run.storages[key].align = source.align
-        run.storages[key].from_view_of = ""
-        run.storages[key].how = source.how
     out = Tensor(key, tensor.dims, dtype, key, tensor.layout, host_name=tensor.host_name)
     if is_contiguous(run, tensor):
         out = replace(out, layout="contiguous")

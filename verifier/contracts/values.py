@@ -252,10 +252,8 @@ def _exact(op: str, a: Int, b: Int) -> tuple[str, int | None, int | None] | None
 
 def _shifted(text: str, by: int) -> str:
     """``text + by`` in exact arithmetic, constants at its end folded: ``(n + 256)`` and -1 give ``(n + 255)``."""
-    found = _TAIL.fullmatch(text)
-    if found is not None and _balanced(found["head"]):
-        by += int(found["count"]) if found["sign"] == "+" else -int(found["count"])
-        text = found["head"]
+    text, more = base_and_offset(text)
+    by += more
     if by == 0:
         return text
     return f"({text} + {by})" if by > 0 else f"({text} - {-by})"
@@ -275,6 +273,14 @@ def _balanced(text: str) -> bool:
 
 
 _LOOSE = re.compile(r" (?:if|else|and|or|not|[<>=!]=?|==) ")
+
+
+def base_and_offset(text: str) -> tuple[str, int]:
+    """``(n + 3)`` is n and 3; any other text is itself and 0."""
+    found = _TAIL.fullmatch(text)
+    if found is not None and _balanced(found["head"]):
+        return found["head"], int(found["count"]) if found["sign"] == "+" else -int(found["count"])
+    return text, 0
 
 
 def _residue(text: str, modulus: int) -> str:
@@ -309,10 +315,10 @@ def exact_quotient(text: str, divisor: int) -> str | None:
             return str(v // divisor)
         case ast.BinOp(left=a, op=ast.Mult(), right=ast.Constant(value=int(v))) if v % divisor == 0 and v > 0:
             rest = v // divisor
-            return f"({ast.unparse(a)})" if rest == 1 else f"({ast.unparse(a)} * {rest})"
+            return f"({ast.unparse(a)})" if rest == 1 else f"(({ast.unparse(a)}) * {rest})"
         case ast.BinOp(left=ast.Constant(value=int(v)), op=ast.Mult(), right=a) if v % divisor == 0 and v > 0:
             rest = v // divisor
-            return f"({ast.unparse(a)})" if rest == 1 else f"({ast.unparse(a)} * {rest})"
+            return f"({ast.unparse(a)})" if rest == 1 else f"(({ast.unparse(a)}) * {rest})"
         case ast.BinOp(left=a, op=ast.Mult(), right=b):
             for one, other in ((a, b), (b, a)):
                 part = exact_quotient(ast.unparse(one), divisor)
@@ -406,6 +412,8 @@ class Bool:
     parts: tuple[Bool, ...] = ()
     sides: tuple[str, Int, Int] | None = field(default=None, compare=False, repr=False)
     """(operator, left, right) of a comparison, for intervals."""
+    both: tuple[Bool, ...] = field(default=(), compare=False, repr=False)
+    """The parts of a conjunction that is one text."""
 
     @property
     def plain(self) -> bool:
@@ -466,7 +474,7 @@ def land(a: Bool, b: Bool) -> Bool:
     if b.value is False or a.value is True:
         return b
     if a.plain and b.plain:
-        return Bool(f"({a.text} and {b.text})")
+        return Bool(f"({a.text} and {b.text})", both=(a, b))
     return Bool(op="and", parts=(a, b))
 
 
@@ -489,7 +497,8 @@ def lnot(a: Bool) -> Bool:
     if a.op == "not":
         return a.parts[0]
     if a.plain:
-        return Bool(_negated(a.text))
+        sides = None if a.sides is None else (_OPPOSITE[a.sides[0]], a.sides[1], a.sides[2])
+        return Bool(_negated(a.text), sides=sides)
     return Bool(op="not", parts=(a,))
 
 

@@ -64,14 +64,19 @@ def read_host(text: str, *, sandbox: Sandbox) -> HostCode:
     if done.returncode != 0:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise HostUnreadable(f"host code: the parser failed ({last[-1][:200] if last else done.returncode})")
-    tree = json.loads(done.stdout)
-    code = HostCode(tuple(tree["paths"]), tree["functions"], tuple(tree["roots"]), (), (), ())
+    return host_code(json.loads(done.stdout))
+
+
+def host_code(tree: Node) -> HostCode:
+    """The worker's tree as HostCode."""
+    paths = tuple(tree["paths"])
+    place = HostCode(paths, {}, (), (), (), ())
     return HostCode(
-        paths=code.paths,
-        functions=code.functions,
-        roots=code.roots,
+        paths=paths,
+        functions=tree["functions"],
+        roots=tuple(tree["roots"]),
         globals=tuple(tree["globals"]),
         kernels=tuple(tree["kernels"]),
-        errors=tuple((e["message"], code.span(e["s"]), e["line"]) for e in tree["errors"]),
+        errors=tuple((e["message"], place.span(e["s"]), e["line"]) for e in tree["errors"]),
         unknown_names=tuple(tree["unknown_names"]),
     )

@@ -1,0 +1,87 @@
+"""Problem files run against the stub: shapes, names, values, contents, and errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from verifier.contracts.errors import ContractError
+from verifier.contracts.problem import Problem, load
+from verifier.isolation.sandbox import Sandbox, SandboxMissing, probe
+
+
+def read(tmp_path: Path, text: str) -> Problem:
+    path = tmp_path / "p.py"
+    path.write_text(text)
+    return load(path, sandbox=Sandbox("none"))
+
+
+def test_everything_at_once(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "import torch\nimport torch.nn as nn\nimport math\nfrom einops import rearrange\n"
+        "class Model(nn.Module):\n    def __init__(self, n: int, eps: float = 1e-5): super().__init__()\n"
+        "    def forward(self, x: torch.Tensor) -> torch.Tensor: return torch.relu(x)\n"
+        "batch, rows = 8, 8\ncols = rows * 2\nshape = (3, 1, 5)\neps = 1e-3\ndim = -1\n"
+        "def get_inputs():\n"
+        "    return [torch.randn(batch, rows, cols), torch.zeros(shape, dtype=torch.float16), torch.randint(0, cols, (batch,)),\n"
+        "            torch.rand(rows, cols).T, batch, True, None, [torch.ones(batch)], torch.rand(4, cols // 2)]\n"
+        "def get_init_inputs():\n    return [rows, eps, dim, 'same', (batch, 2)]\n",
+    )
+    tensors = found.inputs
+    assert tensors[0].shape == ("batch", "rows", "(rows * 2)")
+    assert tensors[0].sizes == (8, 8, 16)
+    assert (tensors[1].shape, tensors[1].dtype) == (("shape_0", "1", "shape_2"), "f16")
+    assert (tensors[2].dtype, tensors[2].content) == ("i64", ("0", "((rows * 2) - 1)"))
+    assert (tensors[3].shape, tensors[3].layout) == (("(rows * 2)", "rows"), "dense")
+    assert [a.kind for a in tensors[4:8]] == ["int", "bool", "none", "list"]
+    assert tensors[8].shape == ("input8_0", "((rows * 2) // 2)")
+    assert [a.kind for a in found.init] == ["int", "float", "int", "text", "list"]
+    assert found.values["batch"] == found.values["rows"] == 8
+    assert found.dims == {"batch", "rows", "shape_0", "shape_2", "input8_0"}
+    assert found.largest() == 8 * 8 * 16
+
+
+def test_what_the_stub_does_not_know_has_no_shape(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "import torch\nn = 4\ndef get_inputs():\n    return [torch.fft.fft(torch.rand(n)), torch.rand(n).unfold(0, 2, 1)]\n"
+        "def get_init_inputs(): return []\n",
+    )
+    assert found.inputs[1].kind == "tensor" and found.inputs[1].shape is None
+    assert found.inputs[0].kind == "other" or found.inputs[0].shape is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def get_inputs(:\n", "does not run"),
+        ("x = 1\n", "no get_inputs"),
+        ("def get_inputs(): raise ValueError('boom')\n", "boom"),
+        ("while True: pass\n", "limits"),
+    ],
+)
+def test_broken_files_are_named(
+    tmp_path: Path, text: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from verifier.contracts import problem
+    from verifier.isolation.child import Limits
+
+    monkeypatch.setattr(problem, "_LIMITS", Limits(cpu_seconds=2, wall_seconds=2.0))
+    with pytest.raises(ContractError, match=message) as error:
+        read(tmp_path, text)
+    assert error.value.fix and error.value.span.path.endswith("p.py")
+
+
+def test_a_problem_cannot_read_the_users_files(tmp_path: Path) -> None:
+    try:
+        sandbox = probe()
+    except SandboxMissing:
+        pytest.skip("no sandbox here")
+    secret = tmp_path / "secret"
+    secret.write_text("s")
+    path = tmp_path / "p.py"
+    path.write_text(f"open({str(secret)!r}).read()\ndef get_inputs(): return []\n")
+    with pytest.raises(ContractError, match=r"secret|No such file"):
+        load(path, sandbox=sandbox)

@@ -1,0 +1,108 @@
+"""Plain .cu programs: main, cudaMalloc, constants that become symbols."""
+
+from __future__ import annotations
+
+from tests.contracts.lifting import KERNEL, assumed, lift, texts
+
+MAIN = """
+int main(int argc, char** argv) {{
+  {constant}
+  int threads = 256;
+  float *x, *y;
+  cudaMalloc(&x, N * sizeof(float));
+  cudaMalloc((void**)&y, N * sizeof(float));
+  cudaMemcpy(x, 0, N * sizeof(float), cudaMemcpyHostToDevice);
+  {body}
+  k<<<(N + threads - 1) / threads, threads>>>(x, y, N);
+  return 0;
+}}
+"""
+
+
+def program(body: str = "", constant: str = "const int N = 1 << 20;", kernel: str = KERNEL):  # type: ignore[no-untyped-def]
+    found = lift(kernel + MAIN.format(body=body, constant=constant))
+    assert not found.problems
+    return found.contracts
+
+
+def test_a_size_constant_becomes_a_symbol_with_its_value() -> None:
+    (c,) = program()
+    (n,) = c.symbols
+    assert (n.name, n.kind, n.value, n.low, n.high) == ("N", "dim", 1 << 20, 1, (1 << 31) - 1)
+    x, y = c.buffer("x"), c.buffer("y")
+    assert x is not None and y is not None
+    assert (x.extent, x.fresh, x.initialized, x.align) == ("N", True, True, 256)
+    assert (y.extent, y.initialized) == ("N", False)
+    assert c.launch.grid[0] == "u32(i32(i32(N + 256) - 1) // 256)"
+    assert c.launch.block[0] == "256"
+    assert assumed(c) == set()
+
+
+def test_mains_own_checks_count() -> None:
+    (c,) = program("if (N % 4 != 0) return 1;")
+    assert "N % 4 == 0" in texts(c, "enforced")
+
+
+def test_a_constant_that_the_device_code_uses_stays() -> None:
+    kernel = "__global__ void k(const float* x, float* y, int n) { y[N] = x[N]; }\n"
+    found = lift("const int N = 4096;\n" + kernel + MAIN.format(body="", constant=""))
+    (c,) = found.contracts
+    assert not c.symbols and c.buffer("x").extent == "4096"  # type: ignore[union-attr]
+
+
+def test_a_partial_copy_does_not_initialise() -> None:
+    found = lift(
+        KERNEL + "int main() { float *x, *y; cudaMalloc(&x, 4096); cudaMalloc(&y, 4096);"
+        "cudaMemcpy(x, 0, 2048, cudaMemcpyHostToDevice); k<<<1, 256>>>(x, y, 1024); }\n"
+    )
+    assert not found.contracts[0].buffer("x").initialized  # type: ignore[union-attr]
+
+
+def test_error_checks_of_the_runtime_do_not_split() -> None:
+    found = lift(
+        KERNEL
+        + "int main() { float *x, *y; if (cudaMalloc(&x, 4096) != cudaSuccess) return 1; cudaMalloc(&y, 4096);"
+        'cudaError_t e = cudaGetLastError(); if (e != cudaSuccess) { printf("x"); exit(1); }'
+        "k<<<1, 256>>>(x, y, 1024); }\n"
+    )
+    (c,) = found.contracts
+    assert c.requires == () or texts(c) == set()
+
+
+def test_command_line_numbers_are_free() -> None:
+    found = lift(
+        KERNEL
+        + "int main(int argc, char** argv) { int n = atoi(argv[1]); float *x, *y; cudaMalloc(&x, n * sizeof(float));"
+        "cudaMalloc(&y, n * sizeof(float)); k<<<(n + 255) / 256, 256>>>(x, y, n); }\n"
+    )
+    (c,) = found.contracts
+    (n,) = c.symbols
+    assert (n.low, n.high) == (-(1 << 31), (1 << 31) - 1)
+
+
+def test_helpers_with_raw_pointers_are_inlined() -> None:
+    found = lift(
+        KERNEL
+        + "void go(const float* a, float* b, int m, int block) { k<<<(m + block - 1) / block, block>>>(a, b, m); }\n"
+        "int main() { int n = 1000; float *x, *y; cudaMalloc(&x, n * sizeof(float)); cudaMalloc(&y, n * sizeof(float));"
+        "go(x, y, n, 128); go(y, x, n, 64); }\n"
+    )
+    assert [c.launch.block[0] for c in found.contracts] == ["128", "64"]
+    assert all(c.buffer("x").extent == "n" for c in found.contracts)  # type: ignore[union-attr]
+
+
+def test_a_switch_over_an_argument() -> None:
+    found = lift(
+        KERNEL + "int main(int argc, char** argv) { float *x, *y; cudaMalloc(&x, 400); cudaMalloc(&y, 400);"
+        "switch (atoi(argv[1])) { case 1: k<<<1, 32>>>(x, y, 1); break; case 2: k<<<2, 64>>>(x, y, 2); break;"
+        "default: exit(1); } }\n"
+    )
+    assert sorted(c.launch.block[0] for c in found.contracts) == ["32", "64"]
+
+
+def test_two_streams_are_told_apart() -> None:
+    found = lift(
+        KERNEL + "int main() { float *x, *y; cudaMalloc(&x, 400); cudaMalloc(&y, 400); cudaStream_t a, b;"
+        "cudaStreamCreate(&a); cudaStreamCreate(&b); k<<<1, 32, 0, a>>>(x, y, 1); k<<<1, 32, 0, b>>>(x, y, 2); }\n"
+    )
+    assert [c.launch.stream for c in found.contracts] == ["a", "b"]
