@@ -43,7 +43,8 @@ class Binding:
     ``given``: option -> integer scalar parameter, the launch says its value. ``chosen``: option -> index into its
     candidates. ``fixed``: option -> value (the user's, or the default). ``stated``: float scalar -> its one value.
     ``shapes``: clause texts of each input's shape, and of an output's where it is known. ``side``: what the kernel
-    writes besides and the reference does not have (the mean of a normalisation).
+    writes besides and the reference does not have (the mean of a normalisation). ``structured``: the arguments must be
+    those that the problem makes (a triangular matrix), not drawn ones.
     """
 
     reference: Reference
@@ -56,6 +57,7 @@ class Binding:
     stated: dict[str, float] = field(default_factory=dict)
     shapes: dict[str, Texts] = field(default_factory=dict)
     side: tuple[str, ...] = ()
+    structured: bool = False
 
     def shape(self, param: str, symbols: Symbols) -> Shape | None:
         """Of one buffer at one launch; None for an output whose shape is not known beyond its size."""

@@ -21,7 +21,7 @@ from fuzz import dtypes, values
 from fuzz.binding import Binding, core, filled
 from fuzz.compare import Mismatch, compare
 from fuzz.executor import Executor, Order, Ran, Seen
-from fuzz.oracle import Expected, Oracle, Question, Tensor
+from fuzz.oracle import Expected, Oracle, OracleError, Question, Tensor
 from fuzz.values import Recipe
 from specs import clauses
 from specs.contract import ConcreteLaunch, Contract
@@ -80,6 +80,7 @@ class Fault:
 class Judged:
     """``checked``: elements whose bounds said something. ``seen``: the simulator's own finding (then no more).
 
+    ``unfit``: the reference raised at these sizes, so they are not its domain.
     ``same_bits``: whether a second schedule gave the same bits; None if there was none.
     """
 
@@ -87,6 +88,7 @@ class Judged:
     checked: int = 0
     runs: int = 1
     seen: Seen | None = None
+    unfit: str = ""
     same_bits: bool | None = None
 
 
@@ -103,7 +105,7 @@ def inputs_of(job: Job, case: Case, launch: ConcreteLaunch, *, turn: int = 0) ->
         param: (operand, r) for (operand, param), r in zip(job.binding.inputs, case.recipes, strict=True)
     }
     for buffer in launch.buffers:
-        if buffer.param in recipes:
+        if buffer.param in recipes and recipes[buffer.param][1].kind != "problem":
             operand, recipe = recipes[buffer.param]
             drawn = Recipe(recipe.kind, recipe.seed + turn)
             array = values.fill(drawn, buffer.numel, buffer.dtype, operand, buffer.low, buffer.high)
@@ -128,8 +130,9 @@ def run_case(
     """Run and judge one case (``data``: these bytes instead of drawn ones; ``twice``: under a second schedule too)."""
     launch = launch_of(job, case)
     if case.reuse:
-        executor.execute(launch, inputs_of(job, case, launch, turn=1), case.order)
-    data = inputs_of(job, case, launch) | dict(data or {})
+        before = inputs_of(job, case, launch, turn=1) | _own_inputs(job, oracle, case, launch, 1)
+        executor.execute(launch, before, case.order)
+    data = dict(data or inputs_of(job, case, launch) | _own_inputs(job, oracle, case, launch, 0))
     ran = executor.execute(launch, data, case.order, case.reuse)
     runs = 1 + case.reuse
     first = _judge(job, oracle, case, launch, data, ran)
@@ -142,6 +145,29 @@ def run_case(
     if all(again.outputs.get(p) == ran.outputs[p] for p in job.binding.outputs):
         return replace(first, runs=runs + 1, same_bits=True)
     return replace(_judge(job, oracle, other, launch, data, again), runs=runs + 1, same_bits=False)
+
+
+def _own_inputs(job: Job, oracle: Oracle, case: Case, launch: ConcreteLaunch, turn: int) -> dict[str, bytes]:
+    """The problem's own inputs, where their structure is part of its domain (kind ``problem``)."""
+    wire, binding = job.binding.reference.wire, job.binding
+    drawn = [r for r in case.recipes if r.kind == "problem"]
+    if not drawn:
+        return {}
+    arrays = oracle.draw(wire | {"sizes": _problem_sizes(wire, case)}, drawn[0].seed + turn)
+    places = [i for i, entry in enumerate(wire["arguments"]) if entry.get("tensor")]
+    buffers = {b.param: b for b in launch.buffers}
+    data = {}
+    for (operand, param), recipe in zip(binding.inputs, case.recipes, strict=True):
+        if recipe.kind == "problem":
+            array = arrays[places.index(int(operand.name.split()[1]))]
+            if array.size != buffers[param].numel:
+                raise Refused("the problem's inputs have a structure and sizes that cannot be scaled down")
+            data[param] = dtypes.encode(array, buffers[param].dtype)
+    return data
+
+
+def _problem_sizes(wire: dict[str, Any], case: Case) -> dict[str, int]:
+    return {k: clauses.evaluate(t, dict(case.sizes)) for k, t in wire["sizes_from"].items()}
 
 
 def _judge(
@@ -177,7 +203,12 @@ def _numbers(
     """Compare every output with the reference."""
     binding, sizes = job.binding, dict(case.sizes)
     buffers = {b.param: b for b in launch.buffers}
-    answers, said = _ask(job, oracle, case, launch, data, ran)
+    try:
+        answers, said = _ask(job, oracle, case, launch, data, ran)
+    except OracleError as error:
+        if error.raised:
+            return Judged(unfit=str(error))
+        raise
     if len(answers) != len(binding.outputs):
         raise Refused(
             f"the reference gives {len(answers)} outputs, the kernel writes {', '.join(binding.outputs)}"
@@ -224,7 +255,10 @@ def _ask(
             got = [Tensor(output.dtype, (output.numel,), ran.outputs[output.param])]
     else:
         if wire["kind"] == "model":
-            wire = wire | {"sizes": {k: clauses.evaluate(t, sizes) for k, t in wire["sizes_from"].items()}}
+            wire = wire | {"sizes": _problem_sizes(wire, case)}
+        outputs = [buffers[p] for p in binding.outputs]
+        if any(b.dtype not in dtypes.FLOATS for b in outputs):
+            got = [Tensor(b.dtype, (b.numel,), ran.outputs[b.param]) for b in outputs]
         for param in binding.drawn.values():
             names.append(param)
             scalar: Any = np.array([launch.scalars[param]], dtype=np.float64)

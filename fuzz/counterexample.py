@@ -104,6 +104,7 @@ def _binding_out(binding: Binding) -> dict[str, Any]:
         "chosen": binding.chosen,
         "stated": binding.stated,
         "side": list(binding.side),
+        "structured": binding.structured,
         "shapes": {param: list(texts) for param, texts in binding.shapes.items()},
     }
 
@@ -124,6 +125,7 @@ def _binding_in(data: dict[str, Any]) -> Binding:
         data["stated"],
         {param: tuple(texts) for param, texts in data["shapes"].items()},
         tuple(data["side"]),
+        data["structured"],
     )
 
 

@@ -109,7 +109,19 @@ def describe(reference: dict[str, Any]) -> dict[str, Any]:
     return {"parameters": answers}
 
 
-def evaluate(reference: dict[str, Any], inputs: list[Any], fmt: Any) -> list[tuple[Any, Any, Any]]:
+def draw(reference: dict[str, Any], seed: int) -> list[Any]:
+    """The tensors of ``get_inputs()`` at the drawn sizes, as float64 arrays."""
+    import torch
+
+    scope = _scope(reference, reference["sizes"])
+    torch.manual_seed(seed)
+    tensors = [t for t in scope["get_inputs"]() if isinstance(t, torch.Tensor)]
+    return [t.detach().double().contiguous().numpy() for t in tensors]
+
+
+def evaluate(
+    reference: dict[str, Any], inputs: list[Any], got: list[Any], fmt: Any
+) -> list[tuple[Any, Any, Any]]:
     """(value, bounds, None) of each output of ``Model.forward``."""
     import torch
 
@@ -137,4 +149,4 @@ def evaluate(reference: dict[str, Any], inputs: list[Any], fmt: Any) -> list[tup
         else:
             named[name].data.copy_(tensor.reshape(named[name].shape).to(torch.float64))
     parameters = [named[w.partition(" ")[2]] for w in reference["operands"] if w.startswith("parameter")]
-    return trace(lambda: model(*arguments), [*inputs, *parameters], fmt)
+    return trace(lambda: model(*arguments), [*inputs, *parameters], got, fmt)

@@ -34,11 +34,15 @@ TORCH_MISSING = (
 
 
 class OracleError(RuntimeError):
-    """The oracle cannot answer; one line that says why. ``missing``: because torch is not installed."""
+    """The oracle cannot answer; one line that says why. ``missing``: because torch is not installed.
 
-    def __init__(self, message: str, *, missing: bool = False) -> None:
+    ``raised``: the reference itself raised, for these inputs.
+    """
+
+    def __init__(self, message: str, *, missing: bool = False, raised: bool = False) -> None:
         super().__init__(message)
         self.missing = missing
+        self.raised = raised
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,11 @@ class Oracle:
         """What the child knows of a user's function or model without inputs (parameter shapes)."""
         return self._ask({"do": "describe", "reference": reference}, [])[0]
 
+    def draw(self, reference: dict[str, Any], seed: int) -> list[NDArray[np.float64]]:
+        """The problem's own inputs at these sizes, flat."""
+        answer, blobs = self._ask({"do": "draw", "reference": reference, "seed": seed}, [])
+        return [np.frombuffer(b, dtype="<f8") for b in blobs[: len(answer["shapes"])]]
+
     def expect(self, question: Question) -> tuple[Expected, ...]:
         tensors = [*question.inputs, *question.got]
         header, blobs = self._ask(
@@ -133,7 +142,7 @@ class Oracle:
             self.close()
             raise OracleError(f"the reference could not be evaluated: {error}") from error
         if "error" in answer:
-            raise OracleError(str(answer["error"]))
+            raise OracleError(str(answer["error"]), raised=bool(answer.get("raised")))
         return answer, data
 
 

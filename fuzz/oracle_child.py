@@ -16,6 +16,10 @@ from typing import Any, cast
 from fuzz import pipes
 
 
+class Inconsistent(ArithmeticError):
+    """The reference lies outside its own bounds: a fault of an op file, never of the kernel."""
+
+
 def main() -> None:
     """Serve until the parent closes the pipe."""
     out = os.fdopen(os.dup(1), "wb")
@@ -36,14 +40,18 @@ def main() -> None:
         try:
             answer, data = serve(header, blobs)
         except Exception as error:  # whatever the reference raises is an answer too
-            answer, data = {"error": _line(error)}, []
+            answer, data = {"error": _line(error), "raised": not _ours(error)}, []
         pipes.write(out, answer, data)
 
 
 def _line(error: Exception) -> str:
     text = str(error).strip().splitlines()
-    known = type(error).__name__ in ("DoesNotFit", "Untraceable")
-    return (text[0] if text else "") if known else f"{type(error).__name__}: {text[0] if text else ''}"
+    return (text[0] if text else "") if _ours(error) else f"{type(error).__name__}: {text[0] if text else ''}"
+
+
+def _ours(error: Exception) -> bool:
+    """Refusals of this tool; anything else was raised by the reference, for these sizes."""
+    return type(error).__name__ in ("DoesNotFit", "Untraceable", "Inconsistent")
 
 
 def serve(header: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
@@ -52,6 +60,11 @@ def serve(header: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], l
         from fuzz import models
 
         return models.describe(header["reference"]), []
+    if header["do"] == "draw":
+        from fuzz import models
+
+        arrays = models.draw(header["reference"], header["seed"])
+        return {"shapes": [list(a.shape) for a in arrays]}, [a.astype("<f8").tobytes() for a in arrays]
     import numpy as np
 
     from specs.reference_ops import _interval as iv
@@ -107,12 +120,12 @@ def evaluate(
         case "expression":
             scope = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, inputs, strict=True))}
             code = compile(reference["text"], "<reference>", "eval")
-            return tracing.trace(lambda: eval(code, {"__builtins__": {}}, scope), inputs, fmt)
+            return tracing.trace(lambda: eval(code, {"__builtins__": {}}, scope), inputs, got, fmt)
         case "function":
             function = models.user_function(reference)
-            return tracing.trace(lambda: function(*inputs), inputs, fmt)
+            return tracing.trace(lambda: function(*inputs), inputs, got, fmt)
         case "model":
-            return models.evaluate(reference, inputs, fmt)
+            return models.evaluate(reference, inputs, got, fmt)
         case kind:
             raise ValueError(f"unknown kind of reference {kind!r}")
 
@@ -139,7 +152,7 @@ def _consistent(value: Any, bounds: Any, judged: bool) -> None:
     outside &= (value < bounds.lo - slack) | (value > bounds.hi + slack)
     if bool(outside.any()):
         where = int(outside.reshape(-1).nonzero()[0])
-        raise ArithmeticError(f"the bounds of the reference do not contain its own value at element {where}")
+        raise Inconsistent(f"the bounds of the reference do not contain its own value at element {where}")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,9 @@ Describe = Callable[[dict[str, Any]], dict[str, Any]]
 _VIEWS = frozenset(
     "contiguous view reshape cuda detach size numel dim flatten unsqueeze squeeze to float".split()
 )
+_PLAIN = frozenset(
+    "rand randn randint cuda to contiguous float bool int long half tuple list range Size".split()
+)
 _CPP_METHODS = frozenset(
     """
     size sizes numel dim data_ptr const_data_ptr mutable_data_ptr contiguous view reshape options device
@@ -93,7 +96,16 @@ def bind(
     reference = Reference(f"Model of {problem.path}", wire=wire)
     side = tuple(o for o in outputs if o != output)
     stated = _floats(kernel, problem)
-    return Readings((Binding(reference, operands, (output,), stated=stated, shapes=texts, side=side),))
+    bound = Binding(
+        reference,
+        operands,
+        (output,),
+        stated=stated,
+        shapes=texts,
+        side=side,
+        structured=_structured(problem.text),
+    )
+    return Readings((bound,))
 
 
 def _output(kernel: ir.Kernel, contract: Contract, submission: Submission, outputs: list[str]) -> str:
@@ -192,7 +204,9 @@ def _constant(argument: Argument) -> dict[str, Any]:
     match argument.kind:
         case "int":
             return {"text": argument.text}
-        case "tensor" | "none":
+        case "tensor":
+            return {"tensor": True, "value": None}
+        case "none":
             return {"value": None}
         case "float" | "bool" | "text":
             return {"value": argument.value}
@@ -233,6 +247,25 @@ def _same(contract: Contract, param: str, shape: Shape | None, sizes: Symbols) -
         return True
     have = shapes.sizes_of(buffer.shape, sizes)
     return len(have) == 1 or [n for n in have if n != 1] == [n for n in shape if n != 1]
+
+
+def _structured(text: str) -> bool:
+    """Whether ``get_inputs`` makes its tensors by more than a plain random call."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and node.name == "get_inputs":
+            calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+            made = [n for n in calls if ast.unparse(n.func).startswith("torch.")]
+            sums = [
+                n for n in ast.walk(node) if isinstance(n, ast.BinOp) and any(m in ast.walk(n) for m in made)
+            ]
+            named = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            sums += [
+                n
+                for n in ast.walk(node)
+                if isinstance(n, ast.BinOp) and named & {ast.unparse(m) for m in ast.walk(n)}
+            ]
+            return bool(sums) or any(ast.unparse(n.func).rpartition(".")[2] not in _PLAIN for n in calls)
+    return True
 
 
 def _floats(kernel: ir.Kernel, problem: Problem) -> dict[str, float]:

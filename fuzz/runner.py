@@ -52,6 +52,7 @@ class Found:
     """``examples``: runs that were compared; ``vacuous``: runs whose bounds checked no element.
 
     ``edge``: a fault on inputs with infinities or NaN only. ``seen``: what the simulator itself reported.
+    ``unfit``: what the reference raised at sizes that are not its domain (these runs do not count).
     ``refusal``: why there is no answer. ``cut``: the deadline came first.
     ``deterministic``: all schedules gave the same bits.
     """
@@ -62,6 +63,7 @@ class Found:
     fault: Fault | None = None
     edge: Fault | None = None
     seen: Seen | None = None
+    unfit: str = ""
     deterministic: bool = True
     refusal: str = ""
     cut: bool = False
@@ -81,6 +83,7 @@ class _Tally:
     vacuous: int = 0
     runs: int = 0
     seen: Seen | None = None
+    unfit: str = ""
     deterministic: bool = True
     cut: bool = False
     sizes: dict[tuple[tuple[str, int], ...], None] = field(default_factory=dict)
@@ -88,8 +91,9 @@ class _Tally:
     def add(self, case: Case, judged: Judged) -> None:
         self.runs += judged.runs
         self.seen = self.seen or judged.seen
+        self.unfit = self.unfit or judged.unfit
         self.deterministic = self.deterministic and judged.same_bits is not False
-        if judged.fault is None and judged.seen is None:
+        if judged.fault is None and judged.seen is None and not judged.unfit:
             self.examples += judged.checked > 0
             self.vacuous += judged.checked == 0
             if judged.checked:
@@ -128,6 +132,7 @@ def explore(
         fault=fault,
         edge=edge,
         seen=tally.seen,
+        unfit=tally.unfit,
         deterministic=tally.deterministic,
         refusal=refusal,
         cut=tally.cut,
@@ -220,10 +225,11 @@ def _smaller(job: Job, executor: Executor, oracle: Oracle, fault: Fault, kinds: 
 def _cases(job: Job, kinds: Sequence[str]) -> st.SearchStrategy[Case]:
     op = job.binding.reference.op
     recipes = []
-    for _, param in job.binding.inputs:
+    for operand, param in job.binding.inputs:
         buffer = job.contract.buffer(param)
         assert buffer is not None
         own = kinds if buffer.dtype in dtypes.FLOATS else values.INTEGERS
+        own = ("problem",) if job.binding.structured and operand.name.startswith("argument") else own
         recipes.append(st.builds(Recipe, st.sampled_from(own), st.integers(0, 1 << 16)))
     scalars = []
     for name, param in sorted(job.binding.drawn.items()):

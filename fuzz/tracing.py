@@ -9,7 +9,7 @@ Runs in the oracle's process only.
 
 Example::
 
-    trace(lambda: torch.relu(x @ w + b), [x, w, b], F32)   # [(value, bounds, None)]
+    trace(lambda: torch.relu(x @ w + b), [x, w, b], [], F32)   # [(value, bounds, None)]
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from specs.reference_ops._interval import Format, Interval
 STRUCTURAL = frozenset((
     "view", "reshape", "transpose", "permute", "contiguous", "unsqueeze", "squeeze", "flatten",
     "expand", "clone", "narrow", "select", "movedim", "swapaxes", "__getitem__", "t", "flip", "roll",
-    "unfold", "expand_as", "view_as", "diagonal", "tril", "triu", "double", "detach", "repeat",
+    "unfold", "expand_as", "view_as", "diagonal", "diag", "diagflat", "diag_embed", "tril", "triu", "double", "detach", "repeat",
 ))  # fmt: skip
 STRUCTURAL_GETTERS = frozenset((
     "T", "mT", "H", "mH",
@@ -47,6 +47,25 @@ FACTORIES = frozenset((
 ))  # fmt: skip
 
 
+HARMLESS: dict[str, tuple[Any, ...]] = {
+    "_stacklevel": (),
+    "dtype": (None, torch.float64),
+    "ignore_index": (-100,),
+    "label_smoothing": (0.0,),
+    "dropout_p": (0.0,),
+    "momentum": (0.1,),
+    "use_input_stats": (True,),
+    "return_indices": (False,),
+    "out": (None,),
+    "inplace": (False,),
+    "rounding_mode": (None,),
+    "log_target": (False,),
+    "enable_gqa": (False,),
+    "memory_format": (torch.contiguous_format,),
+}
+"""Arguments that no op file has, and the values with which they change nothing."""
+
+
 class Untraceable(ValueError):
     """The reference uses something that has no derived tolerance; the message names it and what to write."""
 
@@ -56,6 +75,7 @@ class _Tracer(TorchFunctionMode):  # type: ignore[misc]
         super().__init__()
         self.fmt = fmt
         self.known: dict[int, tuple[Tensor, Interval | None]] = {}
+        self.judges: dict[int, Callable[[Tensor], Tensor]] = {}
 
     def interval(self, value: Any, name: str) -> Any:
         """The interval of a tensor argument; other arguments as they are."""
@@ -114,10 +134,6 @@ class _Tracer(TorchFunctionMode):  # type: ignore[misc]
     def _op(
         self, op: Op, func: Callable[..., Any], dotted: str, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
-        if op.accepts is not None:
-            value = func(*args, **kwargs)
-            self.keep(value, None)
-            return value
         named = bind(op, dotted, args, kwargs)
         intervals = {k: self.interval(v, dotted) for k, v in named.items()}
         first = op.inputs[0].name
@@ -131,6 +147,11 @@ class _Tracer(TorchFunctionMode):  # type: ignore[misc]
                 shapes = [tuple(t.lo.shape) for t in operands.values() if isinstance(t, Interval)]
                 options[option.name] = option.candidates(shapes)[0]
         value = func(*args, **kwargs)
+        if op.accepts is not None:
+            accepts = op.accepts
+            self.keep(value, None)
+            self.judges[id(value)] = lambda got: accepts(got, **operands, **options)
+            return value
         bounds = op.bounds(**operands, **options)
         if isinstance(value, tuple):  # torch.max(x, dim=…) gives values and indices
             self.keep(value[0], bounds)
@@ -165,24 +186,23 @@ class _Tracer(TorchFunctionMode):  # type: ignore[misc]
 def bind(op: Op, dotted: str, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Arguments by name. Positional ones follow ``op.signature`` (by default: inputs, then options)."""
     signature = op.signature or (*(o.name for o in op.inputs), *(o.name for o in op.options))
-    ignored = {"inplace", "_stacklevel", "dtype", "out", "return_indices", "ceil_mode", "rounding_mode"}
     if len(args) > len(signature):
         raise Untraceable(f"{dotted} with {len(args)} positional arguments is not known to the tracer")
     named = dict(zip(signature, args, strict=False))
-    for word, value in kwargs.items():
-        key = {"axis": "dim"}.get(word, word)
-        if key in ignored:
-            if key != "_stacklevel" and value not in (None, False, torch.float64):
-                raise Untraceable(f"{dotted} with {key}={value!r} is not known to the tracer")
-            continue
-        if key not in signature:
+    named |= {{"axis": "dim"}.get(word, word): value for word, value in kwargs.items()}
+    own = {o.name for o in op.inputs} | {o.name for o in op.options}
+    for key in [k for k in named if k not in own]:
+        value = named.pop(key)
+        usual = HARMLESS.get(key, (None, False)) if key in signature or key in HARMLESS else ()
+        if key != "_stacklevel" and not any(value is u or (u is not None and value == u) for u in usual):
             raise Untraceable(f"{dotted} with {key}={value!r} is not known to the tracer")
-        named[key] = value
     return {k: tuple(v) if isinstance(v, (list, torch.Size)) else v for k, v in named.items()}
 
 
-def trace(thunk: Callable[[], Any], inputs: Sequence[Tensor], fmt: Format) -> list[tuple[Any, Any, Any]]:
-    """(value, bounds, None) of each output of the thunk."""
+def trace(
+    thunk: Callable[[], Any], inputs: Sequence[Tensor], got: Sequence[Tensor], fmt: Format
+) -> list[tuple[Any, Any, Any]]:
+    """(value, bounds, judgement of got or None) of each output of the thunk."""
     before = [t.clone() for t in inputs]
     with _Tracer(fmt) as tracer:
         result = thunk()
@@ -190,8 +210,13 @@ def trace(thunk: Callable[[], Any], inputs: Sequence[Tensor], fmt: Format) -> li
         raise Untraceable("the reference changes its inputs in place")
     outputs = result if isinstance(result, (tuple, list)) else (result,)
     answers: list[tuple[Any, Any, Any]] = []
-    for value in outputs:
+    for place, value in enumerate(outputs):
         if not isinstance(value, Tensor):
             raise Untraceable(f"the reference gives a {type(value).__name__}, not a tensor")
+        judge = tracer.judges.get(id(value))
+        if judge is not None and place < len(got):
+            exact = Interval.exact(value, fmt)
+            answers.append((value.double(), exact, judge(got[place].reshape(value.shape))))
+            continue
         answers.append((value.double(), tracer.interval(value, "the result"), None))
     return answers

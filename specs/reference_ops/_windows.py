@@ -225,7 +225,15 @@ def pooling(n: int, kind: str, words: tuple[str, ...]) -> Op:
         signature=(
             ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")
             if maximum
-            else ("input", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
+            else (
+                "input",
+                "kernel_size",
+                "stride",
+                "padding",
+                "ceil_mode",
+                "count_include_pad",
+                "divisor_override",
+            )
         ),
         words=words,
     )

@@ -201,3 +201,66 @@ def test_shapes_that_do_not_fit_are_refused(job: Any) -> None:
 def test_scalar_without_a_value_is_refused(job: Any) -> None:
     with pytest.raises(Unbound, match="which value of the problem the scalar"):
         job(MATMUL, ABC, ABC_SHAPES, MATRIX_POOL, scalars={"alpha": "f32"})
+
+
+TRIANGULAR = MATMUL.replace("torch.randn(M, K), torch.randn(K, N)", "torch.triu(torch.randn(M, M))").replace(
+    "def forward(self, A, B):\n        return torch.matmul(A, B)",
+    "def forward(self, A):\n        return A * 2",
+)
+
+
+def test_structure_of_the_problems_inputs_is_part_of_its_domain(
+    job: Any, numpy_executor: Any, oracle: Oracle
+) -> None:
+    pool = ({"M": 2}, {"M": 5})
+    made = job(TRIANGULAR, {"A": "in f32", "C": "out f32"}, {"A": ["M", "M"], "C": ["M", "M"]}, pool)
+    assert made.binding.structured
+    upper_only = numpy_executor(lambda A: {"C": np.triu(A) * F(2)})
+    found = explore(made, upper_only, oracle, Budget(20))
+    assert found.fault is None and found.examples > 10
+    lower_only = numpy_executor(lambda A: {"C": np.tril(A) * F(2)})
+    assert explore(made, lower_only, oracle, Budget(20)).fault is not None
+    assert not job(MATMUL, ABC, ABC_SHAPES, MATRIX_POOL).binding.structured
+
+
+POOLING = """
+import torch
+n = 1024
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.max_pool1d(x, 4)
+def get_inputs():
+    return [torch.randn(2, n)]
+def get_init_inputs():
+    return []
+"""
+
+
+def test_sizes_that_the_model_refuses_do_not_count(job: Any, numpy_executor: Any, oracle: Oracle) -> None:
+    pool = (
+        {"n": 1, "input0_0": 2},
+        {"n": 3, "input0_0": 2},
+        {"n": 9, "input0_0": 1},
+        {"n": 32, "input0_0": 2},
+    )
+    shapes = {"x": ["input0_0", "n"], "y": ["input0_0", "n // 4"]}
+    made = job(POOLING, {"x": "in f32", "y": "out f32"}, shapes, pool)
+
+    def pooled(x: Any) -> dict[str, Any]:
+        n = x.shape[1] // 4
+        return {"y": x[:, : n * 4].reshape(x.shape[0], n, 4).max(-1) if n else x[:, :0]}
+
+    found = explore(made, numpy_executor(pooled), oracle, Budget(40))
+    assert found.fault is None and found.unfit and found.examples > 5
+    assert all(s["n"] >= 4 for s in found.sizes)
+
+
+def test_index_of_the_largest_as_the_models_output(job: Any, numpy_executor: Any, oracle: Oracle) -> None:
+    text = POOLING.replace("torch.nn.functional.max_pool1d(x, 4)", "torch.argmax(x, dim=1)")
+    pool = ({"n": 1, "input0_0": 2}, {"n": 7, "input0_0": 3})
+    shapes = {"x": ["input0_0", "n"], "y": ["input0_0"]}
+    made = job(text, {"x": "in f32", "y": "out i64"}, shapes, pool)
+    last = numpy_executor(lambda x: {"y": x.shape[1] - 1 - np.argmax(x[:, ::-1], axis=1)})
+    assert explore(made, last, oracle, Budget(40)).fault is None
+    smallest = numpy_executor(lambda x: {"y": np.argmin(x, axis=1)})
+    assert explore(made, smallest, oracle, Budget(40)).fault is not None

@@ -217,7 +217,8 @@ def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
         wanted = EXAMPLES.get(context.effort, EXAMPLES["default"])
         return [f"{label}: the time was over after {found.examples} of {wanted} examples; give it --timeout"]
     if not found.examples:
-        return [f"{label}: no example could be compared ({found.vacuous} had no usable bound)"]
+        why = found.unfit or f"{found.vacuous} had no usable bound"
+        return [f"{label}: no example could be compared ({why})"]
     if gaps:
         return [f"{label}: missing contract: {gaps[0]}"]
     if any(not c.accepted for c in job.contract.requires):
@@ -289,6 +290,7 @@ def _facts(job: Job, found: Found) -> dict[str, Any]:
         "compared": job.binding.text(),
         "examples": found.examples,
         "without_bound": found.vacuous,
+        "unfit": found.unfit,
         "runs": found.runs,
         "seconds": round(found.seconds, 3),
         "deterministic": found.deterministic,
