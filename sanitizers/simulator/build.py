@@ -30,6 +30,7 @@ from verifier.isolation import Limits, Sandbox, run
 RUNTIME = Path(__file__).parent / "runtime"
 INSTALL = "g++ is missing: apt-get install g++   (the simulator compiles kernels with it)"
 _LANGUAGE = ["-std=gnu++17", "-gdwarf-4", "-w", "-fno-exceptions", "-fno-omit-frame-pointer", "-fno-pie"]
+_NO_HARDENING = ["-fno-stack-protector", "-fcf-protection=none"]  # defaults of some distributions (Ubuntu's gcc)
 _WATCH = [
     "-fsanitize=thread",
     "-fsanitize=bounds,alignment,shift,signed-integer-overflow,integer-divide-by-zero",
@@ -44,6 +45,7 @@ _WATCH = [
     "-ffp-contract=off",
     "-ftrivial-auto-var-init=pattern",
     "-U_FORTIFY_SOURCE",
+    *_NO_HARDENING,
 ]
 _RUNTIME_FLAGS = [
     "-std=c++17",
