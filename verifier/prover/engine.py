@@ -174,12 +174,16 @@ class _Engine:
     def _operations(self, c: Claims, d: Discharger) -> tuple[frozenset[object], frozenset[object]]:
         """Keys of the operations to make modular, and of the lemmas to drop, in this round."""
         mask = relevant(c.s)
-        failing, lost = 0, set()
+        failing = 0
+        lost: set[object] = set()
         bad: dict[object, _Failed] = {}
         counts = {"overflow": [0, 0], "arithmetic": [0, 0]}
         for op in c.s.operations:
             if not op.bit & mask:
                 continue
+            if self._late():
+                lost.add("the time is up")
+                break
             if op.key in lost:
                 continue
             if not op.lemma and op.deps & failing & ~op.bit:
