@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from specs.location import Span
+from verifier.frontend.device_assembly import Assembly
 from verifier.frontend.device_clang import Node
 from verifier.frontend.device_expressions import negate
-from verifier.frontend.device_initialisers import Initialisers
 from verifier.frontend.device_types import Refused
 from verifier.frontend.device_values import Poison
 from verifier.ir.nodes import (
@@ -36,7 +36,7 @@ from verifier.ir.nodes import (
 
 _JUMPS = frozenset({"BREAK_STMT", "RETURN_STMT", "CONTINUE_STMT"})
 _NAMES = {
-    "GOTO_STMT": "goto", "LABEL_STMT": "label", "ASM_STMT": "inline assembly", "CXX_TRY_STMT": "try",
+    "GOTO_STMT": "goto", "LABEL_STMT": "label", "CXX_TRY_STMT": "try",
     "INDIRECT_GOTO_STMT": "goto", "CXX_FOR_RANGE_STMT": "range-based for", "MS_ASM_STMT": "inline assembly",
 }  # fmt: skip
 
@@ -50,7 +50,7 @@ class _Group:
     body: list[Node] = field(default_factory=list)
 
 
-class Statements(Initialisers):
+class Statements(Assembly):
     """Lowering of statements: the whole of a function body."""
 
     @property
@@ -99,6 +99,8 @@ class Statements(Initialisers):
                 self._statement(node.children[-1])
             case "LABEL_STMT" if not self.has_goto:
                 self.statement(node.children[-1])
+            case "ASM_STMT":
+                self.assembly(node)
             case kind if kind in _NAMES:
                 raise Refused(_NAMES[kind], node.source[:80], node.span)
             case kind if kind.endswith(("_STMT", "_DECL")):
