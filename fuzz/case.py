@@ -54,6 +54,7 @@ class Case:
 class Job:
     """One kernel against one reference. ``pool``: sizes that the contract allows, smallest first.
 
+    ``stages``: the launches, where the kernel stands for several (``fuzz.chain``).
     ``nan_forbidden``: a NaN in an output is a fault even where the reference has one, unless the inputs are special.
     """
 
@@ -62,6 +63,7 @@ class Job:
     binding: Binding
     pool: tuple[Sizes, ...]
     nan_forbidden: bool = False
+    stages: tuple[Contract, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,14 @@ from typing import Any
 
 from fuzz.binding import Binding
 from fuzz.case import Case, Fault, Job, inputs_of, run_case
+from fuzz.chain import ChainExecutor, link
+from fuzz.executor import SimulatorExecutor
 from fuzz.oracle import Oracle
 from fuzz.reference import Reference
 from fuzz.values import Recipe
 from specs.contract import from_json, to_json
 from specs.reference_ops import Operand, load
+from verifier.ir.nodes import Kernel
 
 MOST_BYTES = 1 << 16
 _TEMPLATE = '''"""{title}
@@ -49,9 +52,11 @@ def test_{name}() -> None:
 def save(folder: Path, source: Path, job: Job, fault: Fault) -> Path:
     """Write the test; its name is a digest of what it shows."""
     data = inputs_of(job, fault.case, fault.launch)
-    size = sum(map(len, data.values()))
+    own = any(r.kind == "problem" for r in fault.case.recipes)
+    small = sum(map(len, data.values())) <= MOST_BYTES and not fault.case.reuse and not own
     case: dict[str, Any] = {
         "contract": to_json(job.contract),
+        "stages": [to_json(c) for c in job.stages],
         "binding": _binding_out(job.binding),
         "kernel": job.kernel.name,
         "instantiation": list(job.kernel.instantiation),
@@ -60,9 +65,7 @@ def save(folder: Path, source: Path, job: Job, fault: Fault) -> Path:
         "scalars": dict(fault.case.scalars),
         "order": list(fault.case.order),
         "reuse": fault.case.reuse,
-        "inputs": {p: _pack(raw) for p, raw in data.items()}
-        if size <= MOST_BYTES and not fault.case.reuse
-        else {},
+        "inputs": {p: _pack(raw) for p, raw in data.items()} if small else {},
     }
     digest = hashlib.sha256(json.dumps([str(source), case], sort_keys=True).encode()).hexdigest()[:10]
     path = folder / f"test_cex_{digest}.py"
@@ -136,16 +139,19 @@ def _cache() -> Path:
 
 def check(source: Path, case: dict[str, Any], *, cache: Path | None = None) -> None:
     """Raise AssertionError with the fault's message while the kernel still shows it."""
-    from fuzz.executor import SimulatorExecutor
     from verifier import frontend
     from verifier import source as sources
     from verifier.isolation import probe
 
     sandbox = probe("auto")
     device = sources.load(source, root=None, sandbox=sandbox).device
-    name, instance = case["kernel"], tuple(case["instantiation"])
-    module = frontend.parse_device(device, ((name, instance),) if instance else (), sandbox=sandbox)
-    kernel = next(k for k in module.kernels if (k.name, k.instantiation) == (name, instance))
+    contracts = [from_json(c) for c in case["stages"] or [case["contract"]]]
+    wanted = [(c.kernel, c.instantiation) for c in contracts]
+    module = frontend.parse_device(device, [w for w in wanted if w[1]], sandbox=sandbox)
+    known = {(k.name, k.instantiation): k for k in module.kernels}
+    kernels = [known[w] for w in wanted]
+    chain = link(contracts, kernels) if len(contracts) > 1 else None
+    kernel = chain.kernel if chain is not None else kernels[0]
     job = Job(kernel, from_json(case["contract"]), _binding_in(case["binding"]), (case["sizes"],))
     replay = Case(
         tuple(sorted(case["sizes"].items())),
@@ -157,7 +163,11 @@ def check(source: Path, case: dict[str, Any], *, cache: Path | None = None) -> N
     data = {param: _unpack(text) for param, text in case["inputs"].items()}
     path = job.binding.reference.wire.get("path")
     readable = (Path(path).parent,) if path and job.binding.reference.wire["kind"] == "function" else ()
-    programs = SimulatorExecutor(device, kernel, sandbox, cache=cache or _cache())
+
+    def make(one: Kernel, opt: str) -> SimulatorExecutor:
+        return SimulatorExecutor(device, one, sandbox, opt=opt, cache=cache or _cache())
+
+    programs = make(kernel, "O1") if chain is None else ChainExecutor(chain, make, "O1")
     with Oracle(sandbox, readable=readable) as oracle, programs as executor:
         judged = run_case(job, executor, oracle, replay, data=data)
     assert judged.seen is None, judged.seen

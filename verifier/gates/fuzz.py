@@ -13,13 +13,15 @@ Example::
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fuzz import binding, problems, sizes
+from fuzz import chain as chains
 from fuzz import reference as references
 from fuzz.case import Fault, Job
 from fuzz.counterexample import save
@@ -68,12 +70,13 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
             Oracle(context.sandbox, readable=references.files(context.reference or ""))
         )
         try:
-            for contract in context.contracts:
-                jobs, complete = _jobs(context, contract, oracle, doubts)
+            units = _units(context, executor, doubts)
+            for unit in units:
+                jobs, complete = _jobs(context, unit, len(units) == 1, oracle, doubts)
                 if not jobs:
                     continue
-                context.progress(f"fuzzing {jobs[0].kernel.label}")
-                job, found = _best(context, jobs, complete, executor, oracle, stack)
+                context.progress(f"fuzzing {unit.kernel.label}")
+                job, found = _best(context, jobs, complete, unit.open, oracle, stack)
                 findings += _findings(context, job, found)
                 facts.append(_facts(job, found))
                 doubts += _doubts(context, job, found)
@@ -120,48 +123,78 @@ def _not_run(context: GateContext, start: float) -> GateResult:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What is compared as one: a launch, or the linked launches of one launcher. ``open`` makes its executor."""
+
+    kernel: Kernel
+    contract: Contract
+    pool: tuple[dict[str, int], ...]
+    open: Callable[[str], Executor]
+    stages: tuple[Contract, ...] = ()
+
+
+def _units(context: GateContext, executor: MakeExecutor, doubts: list[str]) -> list[_Unit]:
+    """Launches that data flow links are one unit; every other launch is one by itself."""
+    known = {(k.name, k.instantiation): k for k in context.module.kernels}
+    launchers: dict[str, list[Contract]] = {}
+    for contract in context.contracts:
+        if (contract.kernel, contract.instantiation) not in known:
+            doubts.append(f"{contract.kernel} could not be read")
+        elif contract.origin == "drafted":
+            doubts.append(
+                f"{contract.kernel} has no contract (only a draft): the sizes to fuzz are not known"
+            )
+        else:
+            launchers.setdefault(contract.launch.launcher, []).append(contract)
+    units: list[_Unit] = []
+    for contracts in launchers.values():
+        kernels = [known[c.kernel, c.instantiation] for c in contracts]
+        chain = chains.link(contracts, kernels)
+        pool = sizes.pool(chain.contract, seed=context.seed) if chain is not None else ()
+        if chain is not None and pool:
+            whole = partial(chains.ChainExecutor, chain, executor)
+            units.append(
+                _Unit(chain.kernel, chain.contract, pool, whole, tuple(s.contract for s in chain.stages))
+            )
+            continue
+        for contract, kernel in zip(contracts, kernels, strict=True):
+            own = sizes.pool(contract, seed=context.seed)
+            units.append(_Unit(kernel, contract, own, partial(executor, kernel)))
+    return units
+
+
 def _jobs(
-    context: GateContext, contract: Contract, oracle: Oracle, doubts: list[str]
+    context: GateContext, unit: _Unit, only: bool, oracle: Oracle, doubts: list[str]
 ) -> tuple[list[Job], bool]:
-    """Kernel, contract and each reading of the reference (and whether these are all), or a doubt why there is none."""
-    mine = (contract.kernel, contract.instantiation)
-    kernel = next((k for k in context.module.kernels if (k.name, k.instantiation) == mine), None)
-    if kernel is None:
-        doubts.append(f"{contract.kernel} could not be read")
-        return [], True
-    if contract.origin == "drafted":
-        doubts.append(f"{kernel.label} has no contract (only a draft): the sizes to fuzz are not known")
-        return [], True
+    """Each reading of the reference for this unit (and whether these are all), or a doubt why there is none."""
+    kernel, contract, pool = unit.kernel, unit.contract, unit.pool
     try:
-        pool = sizes.pool(contract, seed=context.seed)
         if context.reference is not None:
             reference = references.parse(context.reference, [p.name for p in kernel.params])
             bound = binding.bind(kernel, contract, reference, pool)
+        elif not only:
+            raise binding.Unbound(
+                "several launches make the model's output, and data flow does not link them"
+            )
         else:
-            bound = _of_problem(context, contract, kernel, pool, oracle)
+            assert context.problem is not None
+            bound = problems.bind(
+                kernel, contract, context.problem, context.submission, pool, oracle.describe
+            )
         forbidden = context.policy.nan == "forbidden"
-        return [Job(kernel, contract, b, pool, forbidden) for b in bound.bindings], bound.complete
+        jobs = [Job(kernel, contract, b, pool, forbidden, unit.stages) for b in bound.bindings]
+        return jobs, bound.complete
     except (binding.Unbound, references.BadReference, ClauseError, ClauseUndefined) as error:
         doubts.append(f"{kernel.label}: {error}")
         return [], True
-
-
-def _of_problem(
-    context: GateContext, contract: Contract, kernel: Kernel, pool: Sequence[dict[str, int]], oracle: Oracle
-) -> binding.Readings:
-    assert context.problem is not None
-    if len(context.contracts) > 1:
-        raise binding.Unbound(
-            f"{len(context.contracts)} launches make the output together; one can be compared"
-        )
-    return problems.bind(kernel, contract, context.problem, context.submission, pool, oracle.describe)
 
 
 def _best(
     context: GateContext,
     jobs: list[Job],
     complete: bool,
-    executor: MakeExecutor,
+    open_: Callable[[str], Executor],
     oracle: Oracle,
     stack: ExitStack,
 ) -> tuple[Job, Found]:
@@ -173,7 +206,7 @@ def _best(
 
     def opened(opt: str) -> Executor:
         if opt not in made:
-            made[opt] = executor(jobs[0].kernel, opt)
+            made[opt] = open_(opt)
             close = getattr(made[opt], "close", None)
             if close is not None:
                 stack.callback(close)
