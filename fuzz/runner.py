@@ -13,13 +13,17 @@ Example::
 
 from __future__ import annotations
 
+import atexit
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import HypothesisException
 
 from fuzz import dtypes, values
@@ -151,6 +155,7 @@ def _search(
     count: int,
 ) -> Fault | None:
     """The smallest failing case of ``count`` drawn ones."""
+    set_hypothesis_home_dir(_home())
     judged: dict[Case, Judged] = {}
     patience = [budget.deadline]
     abort: list[Refused | OracleError] = []
@@ -220,6 +225,14 @@ def _smaller(job: Job, executor: Executor, oracle: Oracle, fault: Fault, kinds: 
             if again is not None:
                 return again
     return fault
+
+
+@cache
+def _home() -> str:
+    """Hypothesis keeps files beside the user's own unless it is told where."""
+    folder = tempfile.TemporaryDirectory(prefix="verify-kernel-")
+    atexit.register(folder.cleanup)
+    return folder.name
 
 
 def _cases(job: Job, kinds: Sequence[str]) -> st.SearchStrategy[Case]:

@@ -162,6 +162,15 @@ def test_other_bits_under_another_schedule_are_a_note(audit: Any, numpy_executor
     assert "nondeterministic" in [f.id for f in result.findings if f.severity is Severity.NOTE]
 
 
+def test_nothing_is_left_in_the_users_folder(
+    audit: Any, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("cwd")
+    monkeypatch.chdir(folder)
+    assert audit(RIGHT).outcome is Outcome.PASS
+    assert not list(folder.iterdir())
+
+
 def test_gate_imports_without_torch_without_torch() -> None:
     code = "import sys; import verifier.gates.fuzz; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
