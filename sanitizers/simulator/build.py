@@ -29,11 +29,14 @@ from verifier.isolation import Limits, Sandbox, run
 
 RUNTIME = Path(__file__).parent / "runtime"
 INSTALL = "g++ is missing: apt-get install g++   (the simulator compiles kernels with it)"
-_LANGUAGE = ["-std=gnu++17", "-gdwarf-4", "-w", "-fno-exceptions", "-fno-omit-frame-pointer", "-fno-pie"]
-_NO_HARDENING = ["-fno-stack-protector", "-fcf-protection=none"]  # defaults of some distributions (Ubuntu's gcc)
+_LANGUAGE = ["-std=gnu++17", "-gdwarf-4", "-fno-exceptions", "-fno-omit-frame-pointer", "-fno-pie"]
+_NO_HARDENING = [
+    "-fno-stack-protector",
+    "-fcf-protection=none",
+]  # defaults of some distributions (Ubuntu's gcc)
 _WATCH = [
     "-fsanitize=thread",
-    "-fsanitize=bounds,alignment,shift,signed-integer-overflow,integer-divide-by-zero",
+    "-fsanitize=bounds-strict,alignment,shift,signed-integer-overflow,integer-divide-by-zero",
     "--param=tsan-instrument-func-entry-exit=0",
     "--param=tsan-distinguish-volatile=1",
     "-fno-builtin-memcpy",
@@ -46,6 +49,13 @@ _WATCH = [
     "-ftrivial-auto-var-init=pattern",
     "-U_FORTIFY_SOURCE",
     *_NO_HARDENING,
+    # Control flow that the kernel cannot bend: no indirect call or jump (its thunk does not exist, so it is refused),
+    # frames that can be walked, and no way to move the stack pointer off the thread's stack.
+    "-mindirect-branch=thunk-extern",
+    "-fno-jump-tables",
+    "-fno-optimize-sibling-calls",
+    "-fstack-clash-protection",
+    "-Werror=vla",
 ]
 _RUNTIME_FLAGS = [
     "-std=c++17",

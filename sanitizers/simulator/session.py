@@ -199,7 +199,9 @@ def driver(kernel: ir.Kernel) -> str:
     arguments = ", ".join(kernel.instantiation)
     name = f"{kernel.name}<{arguments}>" if arguments else kernel.name
     aliases = "".join(f"namespace {n} = simt_{n};" for n in ("at", "c10", "torch") if f"{n}::" in arguments)
-    entry = f'extern "C" void simt_entry(void* const* arguments) {{ simt::invoke(&{name}, arguments); }}'
+    entry = (
+        f'extern "C" void simt_entry(void* const* arguments) {{ simt::invoke<&{name}>(&{name}, arguments); }}'
+    )
     return f'\n# 1 "simt-driver"\n{aliases}\n{entry}\n'
 
 

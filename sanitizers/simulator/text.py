@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 from verifier.source.tokens import LineMap, Token, scan
 
-_RESERVED = re.compile(r"simt(_\w*)?|SIMT_\w*|__tsan\w*|__ubsan\w*|_GLOBAL_\w*")
+_RESERVED = re.compile(r"alloca|simt(_\w*)?|SIMT_\w*|__tsan\w*|__ubsan\w*|_GLOBAL_\w*")
 _ASM = {"asm", "__asm", "__asm__"}
 _ATTRIBUTES = {"aligned", "__aligned__", "always_inline", "__always_inline__", "noinline", "__noinline__", "unused",
                "__unused__", "maybe_unused", "nodiscard", "fallthrough", "likely", "unlikely", "noreturn"}  # fmt: skip
 _BUILTINS = re.compile(
-    r"__builtin_(expect|assume|assume_aligned|unreachable|offsetof|align__|(inf|nan|huge_val|fma|fabs|sqrt|exp|log|floor|ceil"
+    r"__builtin_(memcpy|memmove|memset|expect|assume|assume_aligned|unreachable|offsetof|align__|(inf|nan|huge_val|fma|fabs|sqrt|exp|log|floor|ceil"
     r"|fmin|fmax|copysign)[fl]?|popcount|clz|ctz|ffs|popcountll|clzll|ctzll|ffsll|bswap32|bswap64)"
 )
 _ARENA, _SLOT_BITS, _DYNAMIC_SLOT = 0x100000000000, 36, 47  # as in runtime/state.h
@@ -58,6 +58,8 @@ def prepare(text: str) -> Prepared:
     """Check and rewrite a device text."""
     tokens = scan(text)
     try:
+        if (splice := re.search(r"\\\r?\n", text)) is not None:  # would join what is two tokens here
+            raise _Refused("a line that ends in a backslash", splice.start())
         return _Rewriter(text, tokens).run()
     except _Refused as refused:
         return Prepared("", f"{refused.what} ({LineMap(text, tokens=tokens).span(refused.offset)})")

@@ -32,11 +32,18 @@ REFUSED = {
     "pasted names": "#define J(a, b) a##b\n__global__ void f(float* y) { J(si, mt_barrier)(0);",
     "a pragma operator": '_Pragma("GCC optimize(\\"O3\\")")\n__global__ void f(float* y) {',
     "an include": '#include "/etc/passwd"\n__global__ void f(float* y) {',
-    "a builtin copy": "__global__ void f(float* y) { __builtin_memcpy(y + 4096, y, 4);",
+    "a builtin": "__global__ void f(float* y) { __builtin_trap();",
     "a system call": 'extern "C" long syscall(long, ...);\n__global__ void f(float* y) { syscall(60, 0);',
     "a static variable": "__global__ void f(float* y) { static int n; n = threadIdx.x; y[0] = n;",
     "an alias": 'extern "C" int h() __attribute__((alias("simt_g")));\n__global__ void f(float* y) {',
     "weak symbols": '__attribute__((weak)) extern "C" void* dlopen(const char*, int);\n__global__ void f(float* y) { dlopen("x", 1);',
+    "a spliced name": "__global__ void f(float* y) { si\\\nmt_barrier(0);",
+    "a call through a pointer": "__global__ void f(float* y) { void (*g)(int) = (void (*)(int))0x401000; g(0);",
+    "a virtual call": "struct V { virtual float g(); };\n__global__ void f(float* y) { ((V*)y)->g();",
+    "a computed goto": "__global__ void f(float* y) { void* p = (void*)y; goto *p;",
+    "a variable-length array": "__global__ void f(float* y) { char a[(long)y]; a[threadIdx.x] = 0; y[0] = a[0];",
+    "alloca": 'extern "C" void* alloca(unsigned long);\n__global__ void f(float* y) { y[0] = *(float*)alloca(1 << 20);',
+    "a huge local": "__global__ void f(float* y) { volatile char a[1 << 24]; a[threadIdx.x] = 1; y[0] = a[5];",
     "a host main": "int main() { return 0; }\n__global__ void f(float* y) { main();",
 }
 
@@ -45,7 +52,7 @@ REFUSED = {
 def test_refused_by_name_or_caught(name: str, make_case: Any, run_case: Callable[..., Any]) -> None:
     result = run_case(make_case(name, REFUSED[name] + FAULT, PARAMS), opt="O0")
     assert not result.complete or any(f.property == "bounds-global" for f in result.findings)
-    if name not in ("a host main",):
+    if name not in ("a host main", "a huge local"):
         assert result.unsupported, result
 
 
@@ -79,6 +86,37 @@ def test_a_write_outside_every_buffer_does_not_happen(
 """
     result = run_case(make_case("", source, PARAMS))
     assert result.unsupported or [f.span.line for f in result.findings] == [2]
+
+
+@pytest.mark.parametrize("opt", ["O1", "O0"])
+def test_a_return_address_cannot_be_overwritten(
+    opt: str, make_case: Any, run_case: Callable[..., Any]
+) -> None:
+    source = """__device__ __noinline__ void smash(float* y, int n) {
+  long a[4] = {1, 2, 3, 4};
+  long* p = a + n;
+  for (int k = 0; k < 64; k++) p[k] = 0x401000;
+  y[threadIdx.x] = float(a[1]);
+}
+__global__ void f(float* y) { smash(y, threadIdx.x & 3); }
+"""
+    result = run_case(make_case("", source, PARAMS), opt=opt)
+    assert result.error is None and (result.findings or result.unsupported)
+    assert opt == "O0" or {(f.property, f.span.line) for f in result.findings} == {("bounds-local", 4)}
+
+
+def test_results_through_pointers_of_the_maths_library_are_watched(
+    make_case: Any, run_case: Callable[..., Any]
+) -> None:
+    for call in (
+        "modff(1.5f, y + 32 + threadIdx.x)",
+        "frexpf(1.5f, (int*)y + 32)",
+        "std::modf(1.5f, y + 40)",
+    ):
+        result = run_case(
+            make_case("", f"__global__ void f(float* y) {{ y[threadIdx.x] = {call}; }}", PARAMS)
+        )
+        assert [f.property for f in result.findings] == ["bounds-global"], call
 
 
 def test_printing_is_dropped(make_case: Any, run_case: Callable[..., Any]) -> None:

@@ -16,6 +16,8 @@ Fiber scheduler;
 void entry() {
     for (;;) {
         run_thread();
+        // What the kernel's frames have saved for us may have been overwritten: keep nothing in registers.
+        asm volatile("" ::: "rbx", "r12", "r13", "r14", "r15", "memory");
         g.current->state = State::Done;
         if (Fiber* next = start_next()) {  // the next thread runs on this very stack
             next->stack = g.current->stack;

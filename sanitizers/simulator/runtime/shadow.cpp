@@ -206,10 +206,34 @@ void uninitialised(Object& object, const Access& access) {
     memset(object.init + offset, 1, access.size);  // once a place is enough
 }
 
+// Whether an access to the thread's own stack stays clear of every call's saved frame pointer and return address, and
+// below the runtime's own frames.
+static bool within_locals(const Access& access) {
+    uintptr_t low = reinterpret_cast<uintptr_t>(g.current->stack), last = access.address + access.size;
+    auto* link = static_cast<const uintptr_t*>(access.place.frame);
+    uintptr_t outer = 0, outermost = 0;  // the frames of the kernel's entry and of the runtime's loop
+    while (reinterpret_cast<uintptr_t>(link) - low < STACK_BYTES - 16) {
+        uintptr_t frame = reinterpret_cast<uintptr_t>(link);
+        if (access.address < frame + 16 && last > frame) {
+            return false;
+        }
+        outer = outermost;
+        outermost = frame;
+        link = reinterpret_cast<const uintptr_t*>(link[0]);
+    }
+    return last <= outer;
+}
+
 void elsewhere(const Access& access) {
     uintptr_t own = reinterpret_cast<uintptr_t>(g.current->stack);
     if (access.address - own < STACK_BYTES) {
-        return;
+        if (within_locals(access)) {
+            return;
+        }
+        report(Property::BoundsLocal, access.place,
+               std::string(access.write ? "write" : "read") + " outside a local array, over the data of a function call", -1,
+               0, verb_of(access), nullptr);
+        park();
     }
     uintptr_t image = reinterpret_cast<uintptr_t>(&__executable_start);
     if (!access.write && access.address - image < uintptr_t(&end) - image) {

@@ -112,12 +112,12 @@ SIMT_INLINE int print(const char*, A...) {
 }  // namespace simt
 
 namespace simt {
-template <class... P, size_t... I>
-SIMT_INLINE void invoke(void (*kernel)(P...), void* const* arguments, std::index_sequence<I...>) {
-    kernel(*static_cast<std::remove_cv_t<P>*>(arguments[I])...);
+template <auto KERNEL, class... P, size_t... I>
+SIMT_INLINE void invoke(void (*)(P...), void* const* arguments, std::index_sequence<I...>) {
+    KERNEL(*static_cast<std::remove_cv_t<P>*>(arguments[I])...);
 }
-template <class... P>
+template <auto KERNEL, class... P>
 SIMT_INLINE void invoke(void (*kernel)(P...), void* const* arguments) {
-    invoke(kernel, arguments, std::index_sequence_for<P...>());
+    invoke<KERNEL>(kernel, arguments, std::index_sequence_for<P...>());
 }
 }  // namespace simt

@@ -78,6 +78,10 @@ struct simt_lanes {
 template <unsigned SIZE, class Parent = void>
 struct thread_block_tile : simt_lanes {
     static_assert(SIZE >= 1 && SIZE <= 32 && (SIZE & (SIZE - 1)) == 0, "a tile of 1, 2, 4, 8, 16 or 32 threads");
+    thread_block_tile() = default;
+    SIMT_INLINE explicit thread_block_tile(simt_lanes lanes) : simt_lanes(lanes) {}
+    template <class Other>
+    SIMT_INLINE thread_block_tile(const thread_block_tile<SIZE, Other>& tile) : simt_lanes(tile) {}
     SIMT_INLINE unsigned size() const { return SIZE; }
     SIMT_INLINE unsigned num_threads() const { return SIZE; }
     SIMT_INLINE unsigned meta_group_rank() const { return simt_rank() / SIZE; }
@@ -95,10 +99,14 @@ SIMT_INLINE coalesced_group coalesced_threads(simt::Site site = SIMT_HERE) { ret
 template <unsigned SIZE, class Parent>
 SIMT_INLINE thread_block_tile<SIZE, Parent> tiled_partition(const Parent&) {
     unsigned all = SIZE == 32u ? 0xffffffffu : (1u << (SIZE % 32u)) - 1u;
-    return {{all << (unsigned(simt_lane()) & ~(SIZE - 1u))}};
+    return thread_block_tile<SIZE, Parent>(simt_lanes{all << (unsigned(simt_lane()) & ~(SIZE - 1u))});
 }
 template <class Group>
 SIMT_INLINE void sync(const Group& group, simt::Site site = SIMT_HERE) {
+    group.sync(site);
+}
+template <class Group>
+SIMT_INLINE void synchronize(const Group& group, simt::Site site = SIMT_HERE) {
     group.sync(site);
 }
 template <class T>

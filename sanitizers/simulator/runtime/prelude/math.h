@@ -38,6 +38,38 @@ SIMT_INLINE void sincospi(double x, double* s, double* c) {
     *s = a;
     *c = b;
 }
+// libm writes through a pointer out of the watch's sight; these write in it.
+template <class T>
+SIMT_INLINE T simt_modf(T x, T* whole) {
+    T part, rest = std::modf(x, &part);
+    *whole = part;
+    return rest;
+}
+template <class T>
+SIMT_INLINE T simt_frexp(T x, int* exponent) {
+    int power;
+    T rest = std::frexp(x, &power);
+    *exponent = power;
+    return rest;
+}
+template <class T>
+SIMT_INLINE T simt_remquo(T x, T y, int* quotient) {
+    int bits;
+    T rest = std::remquo(x, y, &bits);
+    *quotient = bits;
+    return rest;
+}
+namespace std {
+using ::simt_frexp;
+using ::simt_modf;
+using ::simt_remquo;
+}  // namespace std
+#define modf simt_modf
+#define modff simt_modf<float>
+#define frexp simt_frexp
+#define frexpf simt_frexp<float>
+#define remquo simt_remquo
+#define remquof simt_remquo<float>
 SIMT_INLINE double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
 SIMT_INLINE float normcdff(float x) { return float(normcdf(double(x))); }
 SIMT_INLINE double erfcx(double x) { return exp(x * x) * erfc(x); }

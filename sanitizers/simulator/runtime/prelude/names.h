@@ -37,4 +37,7 @@
 #define memcpy simt_memcpy
 #define memmove simt_memcpy
 #define memset simt_memset
-#define __nv_cvta_generic_to_shared_impl __cvta_generic_to_shared
+#define __builtin_memcpy simt_memcpy
+#define __builtin_memmove simt_memcpy
+#define __builtin_memset simt_memset
+#define __builtin_assume(...) ((void)0)
