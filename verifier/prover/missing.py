@@ -39,7 +39,9 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
         return Missing(
             "", f"the indices read from {used} are not known to be in range; add a content clause for it"
         )
-    if o.note or not (o.property.startswith(("bounds", "race")) or o.property in ("overflow", "alignment")):
+    if o.note or not (
+        o.property.startswith(("bounds", "race")) or o.property in ("overflow", "alignment", "arithmetic")
+    ):
         return None
     values = {s.name: s.value for s in c.s.contract.symbols if s.value is not None}
     tried = 0
@@ -50,7 +52,8 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
         tried += 1
         if tried > MAX_PROPOSALS:
             return None
-        if d.decide(_under(c, o, mapping, fact), 0).status == "proved":
+        effort = 0.2 if o.property == "arithmetic" or o.property.startswith("race") else 0
+        if d.decide(_under(c, o, mapping, fact), effort).status == "proved":
             return Missing(
                 text, f"needs {text}, which nothing checks; add the clause or a host check", told is True
             )
@@ -86,6 +89,11 @@ def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
     t = c.s.t
     dims = {s.name for s in c.s.contract.symbols if s.kind == "dim"}
     symbol_of = {a: n for n, a in c.s.symbols.items() if not isinstance(a, Const)}
+    for scalar in c.s.contract.scalars:
+        named = c.s.scalars.get(scalar.param)
+        if named is not None and named.op == "app" and named not in symbol_of and scalar.value is not None:
+            symbol_of[named] = f"({scalar.value})"
+            dims.add(symbol_of[named])
     seen = atoms([*o.hyps, o.goal])
     used = [x for x in seen if symbol_of.get(x) in dims]
     extents = [a.obj.extent for a in o.accesses if a.obj.extent is not None]
@@ -99,7 +107,7 @@ def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
             yield f"{symbol_of[a]} == {constant}", {a: t.const(constant)}, None
     for h in o.hyps:
         for part in h.args if h.op == "and" else (h,):
-            yield from _at_least(c, part, extents, symbol_of)
+            yield from _at_least(c, part, extents, symbol_of, o.accesses[0].obj.elem if o.accesses else 1)
     for x in seen:
         if x.op in ("quot", "rem") and x.level == 0:
             top, bottom = (_text(y, symbol_of) for y in x.args)
@@ -107,7 +115,9 @@ def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
                 yield f"{top} % {bottom} == 0", {}, t.eq(t.rem(*x.args), t.zero)
 
 
-def _at_least(c: Claims, hyp: Term, extents: list[Term], symbol_of: Mapping[Term, str]) -> Iterator[Proposal]:
+def _at_least(
+    c: Claims, hyp: Term, extents: list[Term], symbol_of: Mapping[Term, str], elem: int
+) -> Iterator[Proposal]:
     """From ``index < n`` on the path: the buffer has at least n elements."""
     t = c.s.t
     if hyp.op != "le0":
@@ -118,11 +128,13 @@ def _at_least(c: Claims, hyp: Term, extents: list[Term], symbol_of: Mapping[Term
     if text is None or not sizes:
         return
     for extent in extents:
+        width = max(elem, 1)
         poly = t.poly(extent)
-        width = next(iter(poly.values())) if len(poly) == 1 else 0
-        length = t.from_poly(dict.fromkeys(poly, 1)) if width else None
-        name = None if length is None else _text(length, symbol_of)
-        if length is not None and name is not None and length is not limit:
+        if any(k % width for k in poly.values()):
+            continue
+        length = t.from_poly({m: k // width for m, k in poly.items()})
+        name = _text(length, symbol_of)
+        if name is not None and length is not limit:
             yield f"{name} >= {text}", {}, t.le(limit, length)
 
 

@@ -6,6 +6,7 @@ written in the contract is an Operation (host=True) unless its interval settles 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,6 +19,7 @@ from verifier.symex.expressions import Ptr, Val, Value, int_range
 from verifier.symex.launch import ClauseLowering, composite, dtype_bytes, equate, symbol_terms
 from verifier.symex.summary import Gap, Geometry, MemoryObject, Operation, Summary
 
+_FIXED = re.compile(r"\((.*)\) == (\d+)")
 MAX_GRID = ((1 << 31) - 1, 65535, 65535)
 MAX_BLOCK = (1024, 1024, 64)
 
@@ -123,6 +125,7 @@ class _Builder:
         c = self.s.contract
         self._axes()
         params = {p.name: p for p in self.s.kernel.params}
+        fixed = self._fixed_arguments()
         for scalar in c.scalars:
             if scalar.value is None or scalar.param not in params:
                 continue
@@ -130,7 +133,7 @@ class _Builder:
             if not isinstance(type_, (ir.Int, ir.Bool)):
                 continue
             try:
-                term = self.lower.int(scalar.value)
+                term = self.lower.int(fixed.get(scalar.value, scalar.value))
             except ClauseError as error:
                 self._gap("scalar", str(error))
                 continue
@@ -153,6 +156,11 @@ class _Builder:
                 self._gap("clause", str(error))
         for name in self.lower.undefined:
             self._gap("symbol", f"{name} is not a symbol of the contract")
+
+    def _fixed_arguments(self) -> dict[str, str]:
+        """Argument expressions that an accepted clause ``(expression) == constant`` fixes."""
+        matches = (_FIXED.fullmatch(c.text) for c in self.s.contract.requires if c.accepted)
+        return {m[1]: m[2] for m in matches if m is not None}
 
     def _axes(self) -> None:
         """Lower buffer axes first, so that composite axes have a name wherever they occur later."""
