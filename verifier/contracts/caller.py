@@ -479,8 +479,6 @@ class Caller:
 
     def _for(self, node: ast.For, scope: Scope) -> None:
         value = self.evaluate(node.iter, scope)
-        if isinstance(value, Layer) and value.kind in ("Sequential", "ModuleList"):
-            value = Items(tuple(v for k, v in value.attributes.items() if k.startswith("_")))
         items = self.sequence(value)
         if items is None and _only_initialises(node):
             return
@@ -617,6 +615,8 @@ class Caller:
     def sequence(self, value: Any) -> list[Any] | None:
         if isinstance(value, Items | PyList):
             return list(value.items)
+        if isinstance(value, Layer) and value.kind in ("Sequential", "ModuleList"):
+            return [v for k, v in value.attributes.items() if k.startswith("_")]
         if isinstance(value, Sizes):
             dims = tensors.dims_of(self.run, value.tensor)
             return None if dims is None else list(dims)
@@ -874,6 +874,46 @@ class Caller:
                     return arith("*", a, a, PY)
         return Unknown("an operator")
 
+    def _slice(self, base: Tensor, parts: list[ast.expr], scope: Scope, node: ast.expr) -> Any:
+        """``x[a:b, :, i]``: a part of the memory, with gaps in it unless ``contiguous()`` copies it."""
+        dims = tensors.dims_of(self.run, base)
+        hint = f"{base.host_name}_slice"
+        if dims is None or len(parts) > len(dims):
+            return tensors.opaque(self.run, hint, "a slice", base.dtype)
+        out: list[Int] = []
+        for part, dim in zip(parts, dims, strict=False):
+            if isinstance(part, ast.Slice):
+                ends = [None if p is None else self.evaluate(p, scope) for p in (part.lower, part.upper)]
+                size = self._slice_size(dim, ends[0], ends[1]) if part.step is None else None
+                if size is None:
+                    return tensors.opaque(self.run, hint, "a slice", base.dtype)
+                out.append(size)
+            elif not isinstance(self.evaluate(part, scope), Int):
+                return tensors.opaque(self.run, hint, "a slice", base.dtype)
+        return tensors.part(self.run, base, (*out, *dims[len(parts) :]), hint)
+
+    def _slice_size(self, dim: Int, low: Any, high: Any) -> Int | None:
+        """Elements of ``low:high`` along a dim; Python clips both ends to the dim."""
+        zero = const(0, PY)
+        first = zero if low is None else low
+        last = dim if high is None else high
+        if not isinstance(first, Int) or not isinstance(last, Int):
+            return None
+        ends: list[Int] = []
+        for end in (first, last):
+            if end.lo is None or (end.lo < 0 and end.value is None):
+                return None
+            from_end = arith("+", dim, convert(end, PY), PY) if end.lo < 0 else convert(end, PY)
+            clipped = arith("min", from_end, convert(dim, PY), PY) if from_end is not None and from_end.text != dim.text else dim
+            inside = arith("max", clipped, zero, PY) if clipped is not None and (clipped.lo is None or clipped.lo < 0) else clipped
+            if inside is None:
+                return None
+            ends.append(convert(inside, PY))
+        size = arith("-", ends[1], ends[0], PY)
+        if size is None or (size.lo is not None and size.lo >= 0):
+            return size
+        return arith("max", size, zero, PY)
+
     def _float_math(self, op: ast.operator, a: Any, b: Any) -> Float:
         (x, left), (y, right) = self.number(a), self.number(b)
         if x is None or y is None:
@@ -909,8 +949,10 @@ class Caller:
             ):
                 return Items(tuple(items[slice(*(None if b is None else b.value for b in bounds))]))
             if isinstance(base, Tensor):
-                return tensors.opaque(self.run, f"{base.host_name}_slice", "a slice", base.dtype)
+                return self._slice(base, [index], scope, node)
             return Unknown("a slice")
+        if isinstance(base, Tensor) and isinstance(index, ast.Tuple):
+            return self._slice(base, index.elts, scope, node)
         key = self.evaluate(index, scope)
         match base:
             case Sizes(tensor=tensor):
@@ -1200,7 +1242,9 @@ class Caller:
                 parts = list(parts[0].items)
             return Layer(last, {f"_{i}": p for i, p in enumerate(parts)})
         if name.startswith("torch.nn.functional.") or (name.startswith("torch.") and name.count(".") == 1):
-            if last in ("tensor", "from_numpy", "linspace", "eye", "arange"):
+            if last in ("Tensor", "FloatTensor") and args and all(isinstance(a, Int) for a in args):
+                return tensors.call_function(self.run, "empty", args, {}, span, hint)
+            if last in ("Tensor", "FloatTensor", "tensor", "from_numpy", "linspace", "eye", "arange"):
                 return tensors.allocate_unknown(self.run, hint or last, None)
             if last in ("no_grad", "inference_mode", "enable_grad"):
                 return Null()
@@ -1394,8 +1438,15 @@ def _plain(value: Any) -> Any:
 
 
 def input_sizes(problem: Problem) -> frozenset[str]:
-    """Names that are part of an input's shape."""
-    return frozenset(n for a in problem.inputs for t in a.shape or () for n in names(t))
+    """Names that are a size of an input. ``stride`` of ``height * stride`` is none where the model gets it too."""
+    shapes = [t for a in problem.inputs for t in a.shape or ()]
+    given = {n for a in problem.init for t in _texts(a) for n in names(t)}
+    alone = frozenset(t for t in shapes if t in problem.values)
+    return alone | frozenset(n for t in shapes for n in names(t) if n not in given)
+
+
+def _texts(argument: Argument) -> list[str]:
+    return [argument.text] if argument.text else [t for a in argument.items for t in _texts(a)]
 
 
 def parameter_sizes(run: Run, problem: Problem) -> frozenset[str]:

@@ -26,6 +26,7 @@ from verifier.contracts.values import (
     arith,
     compare,
     const,
+    convert,
 )
 
 _CONV = {"Conv1d": (1, False), "Conv2d": (2, False), "Conv3d": (3, False), "ConvTranspose1d": (1, True),
@@ -232,8 +233,12 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
         )
     if layer.kind == "Linear":
         weight = layer.attributes["weight"]
+        dims_in, features = tensors.dims_of(run, x), layer.attributes.get("in_features")
+        if dims_in and isinstance(features, Int):
+            run.assume(compare("==", dims_in[-1], convert(features, PY)), span)
         return tensors.call_function(run, "linear", [x, weight], {}, span, hint)
     dims = tensors.dims_of(run, x)
+    _same_channels(run, layer, dims, span)
     out = None
     if dims is not None and layer.kind in _CONV:
         out = _conv_dims(run, layer, dims, span)
@@ -242,6 +247,13 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
     if out is not None:
         return tensors.allocate(run, hint, out, tensors.dtype_name(run, x), initialized=True, layout="free")
     return tensors.allocate_unknown(run, hint, tensors.dtype_name(run, x))
+
+
+def _same_channels(run: Run, layer: Layer, dims: tuple[Int, ...] | None, span: Span) -> None:
+    """A convolution throws unless the input has its channels."""
+    channels = layer.attributes.get("in_channels")
+    if layer.kind in _CONV and dims is not None and len(dims) == _CONV[layer.kind][0] + 2 and isinstance(channels, Int):
+        run.assume(compare("==", dims[1], convert(channels, PY)), span)
 
 
 def _extent(

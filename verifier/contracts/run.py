@@ -37,7 +37,7 @@ from verifier.contracts.values import (
 
 MAX_PATHS = 48
 MAX_STEPS = 60_000
-MAX_TOTAL = 300_000
+MAX_TOTAL = 150_000
 
 
 class Dead(Exception):
@@ -541,6 +541,9 @@ def explore(execute: Callable[[Run], None], *, max_paths: int = MAX_PATHS) -> Ex
         except Refused as refusal:
             result.complete = False
             result.problems.append(str(refusal))
+        except (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as bug:
+            result.complete = False
+            result.problems.append(f"internal error while the host code was followed: {type(bug).__name__}: {bug}")
         result.runs.append(run)
         steps += run.steps
         answers = tuple(a for a, _ in run.asked)

@@ -304,6 +304,41 @@ def row(run: Run, tensor: Tensor, index: Value, span: Span, hint: str) -> Value:
     return Tensor(key, dims, tensor.dtype, key, tensor.layout, host_name=tensor.host_name)
 
 
+def part(run: Run, tensor: Tensor, dims: tuple[Int, ...], hint: str) -> Tensor:
+    """A slice: it shares memory, and its elements do not lie side by side."""
+    key = run.unique(hint)
+    source = run.storages[tensor.storage]
+    dims = tuple(Int(d.text, max(d.lo or 0, 0), _top(d), "i64", d.taint) for d in dims)
+    run.storages[key] = Storage(
+        tensor.dtype, None, dims, how="part", initialized=source.initialized, zero=source.zero,
+        host_name=tensor.host_name, content=source.content, content_origin=source.content_origin,
+        from_view_of=tensor.storage, gap=f"a slice of {tensor.host_name} is passed on without contiguous()",
+    )  # fmt: skip
+    return Tensor(key, dims, tensor.dtype, key, "other", host_name=tensor.host_name)
+
+
+def unfold(run: Run, tensor: Tensor, args: Sequence[Value], span: Span, hint: str) -> Value:
+    """``x.unfold(dim, size, step)``: windows along a dim become a last dim."""
+    dims = dims_of(run, tensor)
+    numbers = [a for a in args if isinstance(a, Int)]
+    if dims is None or len(numbers) != 3 or numbers[0].value is None:
+        return opaque(run, hint, "unfold", tensor.dtype)
+    at = numbers[0].value % len(dims)
+    count, step = convert(numbers[1], PY), convert(numbers[2], PY)
+    run.assume(compare(">=", step, const(1, PY)), span)
+    run.assume(compare("<=", count, convert(dims[at], PY)), span)
+    left = arith("-", convert(dims[at], PY), count, PY)
+    if left is None:
+        return opaque(run, hint, "unfold", tensor.dtype)
+    left = Int(left.text, 0, left.hi, PY, left.taint)
+    step = Int(step.text, max(step.lo or 1, 1), step.hi, PY, step.taint)
+    whole = arith("/", left, step, PY)
+    windows = arith("+", whole, const(1, PY), PY) if whole is not None else None
+    if windows is None:
+        return opaque(run, hint, "unfold", tensor.dtype)
+    return part(run, tensor, (*dims[:at], windows, *dims[at + 1 :], count), hint)
+
+
 # --- methods --------------------------------------------------------------------------------------------------------
 
 
@@ -358,6 +393,8 @@ def call_method(
             return _permute(run, tensor, name, args, hint)
         case "select" if len(args) == 2 and isinstance(args[0], Int) and args[0].value == 0:
             return row(run, tensor, args[1], span, hint)
+        case "unfold":
+            return unfold(run, tensor, args, span, hint)
         case "options":
             return Options(Dtype(tensor.dtype, tensor))
         case "dtype" | "scalar_type" | "type" if not args:
@@ -667,9 +704,9 @@ def call_function(
             span,
             hint,
         )
+    if name in ("cat", "stack", "concat"):
+        return _joined(run, name, args, kwargs, hint)
     if not isinstance(first, Tensor):
-        if name in ("cat", "stack"):
-            return allocate_unknown(run, hint, None)
         return _combination(run, name, args, kwargs, hint)
     if name.endswith("_like") and name in _SAME_SHAPE:
         dtype = _dtype_argument(run, kwargs)
@@ -682,8 +719,6 @@ def call_function(
             run, hint, first.dims, dtype or dtype_name(run, first), initialized=initialized, zero=zero,
             layout="contiguous" if is_contiguous(run, first) else "dense",
         )  # fmt: skip
-    if name in ("cat", "stack"):
-        return allocate_unknown(run, hint, dtype_name(run, first))
     if name in _SAME_SHAPE:
         dtype = "bool" if name in _COMPARISONS else dtype_name(run, first)
         if (
@@ -779,6 +814,34 @@ def _promoted(run: Run, name: str, args: Sequence[Value]) -> str | None:
         "atan2",
     )
     return None if floating else dtype
+
+
+def _joined(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], hint: str) -> Tensor:
+    """``cat`` adds up one dim; torch throws where the others differ. ``stack`` puts a new dim first."""
+    items = args[0].items if args and isinstance(args[0], Items) else ()
+    along = args[1] if len(args) > 1 else kwargs.get("dim", const(0))
+    known = [dims_of(run, t) for t in items if isinstance(t, Tensor)]
+    found = {dtype_name(run, t) for t in items if isinstance(t, Tensor)}
+    dtype = next(iter(found)) if len(found) == 1 else None
+    at = along.value if isinstance(along, Int) else None
+    all_dims = [d for d in known if d is not None]
+    if not items or len(all_dims) != len(items) or at is None or len({len(d) for d in all_dims}) != 1:
+        return allocate_unknown(run, hint, dtype)
+    rank = len(all_dims[0])
+    if name == "stack":
+        at %= rank + 1
+        return allocate(
+            run, hint, (*all_dims[0][:at], const(len(items)), *all_dims[0][at:]), dtype, initialized=True, layout="contiguous"
+        )
+    at %= rank
+    total = convert(all_dims[0][at], PY)
+    for other in all_dims[1:]:
+        more = arith("+", total, convert(other[at], PY), PY)
+        if more is None:
+            return allocate_unknown(run, hint, dtype)
+        total = more
+    dims = (*all_dims[0][:at], total, *all_dims[0][at + 1 :])
+    return allocate(run, hint, dims, dtype, initialized=True, layout="dense")
 
 
 Handler = Callable[[Run, Sequence[Value], Mapping[str, Value]], "tuple[Int, ...] | None"]

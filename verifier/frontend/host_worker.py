@@ -639,7 +639,7 @@ def _places(text: str, first: int, paths: list[str]) -> list[tuple[int, int]]:
 
 def _type(type_: ci.Type) -> str:
     canonical = type_.get_canonical()
-    text: str = canonical.spelling
+    text: str = canonical.spelling.replace("__restrict", "").rstrip()
     if canonical.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
         text = canonical.get_pointee().spelling
     return text.removeprefix("const ").removesuffix(" const") if not text.endswith("*") else text
