@@ -22,17 +22,9 @@ from verifier.contracts import layers, tensors
 from verifier.contracts.entries import bindings, free_argument
 from verifier.contracts.layers import Layer
 from verifier.contracts.lift import Host
-from verifier.contracts.problem import Argument, Problem
-from verifier.contracts.run import Dead, Fact, NotSimple, Refused, Run, Storage, SymbolInfo
-from verifier.contracts.values import (
-    DIM_MAX,
-    FALSE,
-    PY,
-    TRUE,
-    Bool,
+from verifier.contracts.objects import (
     Dtype,
     Float,
-    Int,
     Items,
     Null,
     Optional,
@@ -42,6 +34,16 @@ from verifier.contracts.values import (
     Text,
     Unknown,
     Value,
+)
+from verifier.contracts.problem import Argument, Problem
+from verifier.contracts.run import Dead, Fact, NotSimple, Refused, Run, Storage, SymbolInfo
+from verifier.contracts.values import (
+    DIM_MAX,
+    FALSE,
+    PY,
+    TRUE,
+    Bool,
+    Int,
     arith,
     as_bool,
     as_int,
@@ -904,8 +906,16 @@ class Caller:
             if end.lo is None or (end.lo < 0 and end.value is None):
                 return None
             from_end = arith("+", dim, convert(end, PY), PY) if end.lo < 0 else convert(end, PY)
-            clipped = arith("min", from_end, convert(dim, PY), PY) if from_end is not None and from_end.text != dim.text else dim
-            inside = arith("max", clipped, zero, PY) if clipped is not None and (clipped.lo is None or clipped.lo < 0) else clipped
+            clipped = (
+                arith("min", from_end, convert(dim, PY), PY)
+                if from_end is not None and from_end.text != dim.text
+                else dim
+            )
+            inside = (
+                arith("max", clipped, zero, PY)
+                if clipped is not None and (clipped.lo is None or clipped.lo < 0)
+                else clipped
+            )
             if inside is None:
                 return None
             ends.append(convert(inside, PY))

@@ -11,20 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts import tensors
-from verifier.contracts.run import Dead, Refused, Run, Storage
-from verifier.contracts.values import (
-    FALSE,
-    PY,
-    SIZES,
-    TRUE,
+from verifier.contracts.objects import (
     Address,
-    Bool,
     Device,
     Dim3,
     Dtype,
     Float,
     Function,
-    Int,
     Items,
     Iterator,
     Null,
@@ -39,6 +32,15 @@ from verifier.contracts.values import (
     Text,
     Unknown,
     Value,
+)
+from verifier.contracts.run import Dead, Refused, Run, Storage
+from verifier.contracts.values import (
+    FALSE,
+    PY,
+    SIZES,
+    TRUE,
+    Bool,
+    Int,
     arith,
     common,
     compare,

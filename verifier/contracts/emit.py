@@ -19,19 +19,14 @@ from functools import lru_cache
 
 from specs.clauses import FUNCTIONS, ClauseError, ClauseUndefined, evaluate
 from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
+from verifier.contracts.objects import Float, Null, Pointer, Shape, Unknown, Value
 from verifier.contracts.run import FreeShape, Run, Seen, Storage, SymbolInfo
 from verifier.contracts.tensors import product
 from verifier.contracts.values import (
     PY,
     SIZES,
     Bool,
-    Float,
     Int,
-    Null,
-    Pointer,
-    Shape,
-    Unknown,
-    Value,
     arith,
     as_int,
     const,

@@ -19,20 +19,9 @@ from specs.contract import Contract, to_json
 from specs.location import Span
 from verifier.contracts.emit import contract_of
 from verifier.contracts.lift import Host
+from verifier.contracts.objects import Float, Optional, Pointer, Unknown, Value
 from verifier.contracts.run import Exploration, Run, Storage, explore
-from verifier.contracts.values import (
-    Bool,
-    Float,
-    Int,
-    Optional,
-    Pointer,
-    Unknown,
-    Value,
-    const,
-    dtype_of,
-    element_of,
-    limits,
-)
+from verifier.contracts.values import Bool, Int, const, dtype_of, element_of, limits
 from verifier.frontend.host import HostCode, Node
 
 

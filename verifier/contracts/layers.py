@@ -11,23 +11,9 @@ from dataclasses import dataclass, field
 
 from specs.location import Span
 from verifier.contracts import tensors
+from verifier.contracts.objects import Items, Null, Tensor, Unknown, Value
 from verifier.contracts.run import Run, Storage
-from verifier.contracts.values import (
-    DIM_MAX,
-    FALSE,
-    PY,
-    Bool,
-    Int,
-    Items,
-    Null,
-    Tensor,
-    Unknown,
-    Value,
-    arith,
-    compare,
-    const,
-    convert,
-)
+from verifier.contracts.values import DIM_MAX, FALSE, PY, Bool, Int, arith, compare, const, convert
 
 _CONV = {"Conv1d": (1, False), "Conv2d": (2, False), "Conv3d": (3, False), "ConvTranspose1d": (1, True),
          "ConvTranspose2d": (2, True), "ConvTranspose3d": (3, True)}  # fmt: skip
@@ -252,7 +238,12 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
 def _same_channels(run: Run, layer: Layer, dims: tuple[Int, ...] | None, span: Span) -> None:
     """A convolution throws unless the input has its channels."""
     channels = layer.attributes.get("in_channels")
-    if layer.kind in _CONV and dims is not None and len(dims) == _CONV[layer.kind][0] + 2 and isinstance(channels, Int):
+    if (
+        layer.kind in _CONV
+        and dims is not None
+        and len(dims) == _CONV[layer.kind][0] + 2
+        and isinstance(channels, Int)
+    ):
         run.assume(compare("==", dims[1], convert(channels, PY)), span)
 
 

@@ -20,19 +20,13 @@ from typing import Any
 
 from specs.location import Span
 from verifier.contracts import calls, tensors
-from verifier.contracts.run import Dead, NotSimple, Refused, Run, Storage
-from verifier.contracts.values import (
-    FALSE,
-    SIZES,
-    TRUE,
+from verifier.contracts.objects import (
     Address,
-    Bool,
     Device,
     Dim3,
     Dtype,
     Float,
     Function,
-    Int,
     Items,
     Iterator,
     Null,
@@ -44,6 +38,14 @@ from verifier.contracts.values import (
     Text,
     Unknown,
     Value,
+)
+from verifier.contracts.run import Dead, NotSimple, Refused, Run, Storage
+from verifier.contracts.values import (
+    FALSE,
+    SIZES,
+    TRUE,
+    Bool,
+    Int,
     arith,
     as_bool,
     as_int,

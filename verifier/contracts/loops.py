@@ -11,20 +11,9 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from verifier.contracts.objects import Address, Float, Items, Unknown, Value
 from verifier.contracts.run import Dead, Fact, NotSimple, Refused
-from verifier.contracts.values import (
-    TRUE,
-    Address,
-    Bool,
-    Float,
-    Int,
-    Items,
-    Unknown,
-    Value,
-    compare,
-    const,
-    limits,
-)
+from verifier.contracts.values import TRUE, Bool, Int, compare, const, limits
 from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
@@ -311,7 +300,7 @@ def assigned_variables(host: Host, nodes: list[Node]) -> set[str]:
 
 def _walk_lambdas(host: Host, walk: Any) -> None:
     """A call through a variable: any lambda that is around may run."""
-    from verifier.contracts.values import Function
+    from verifier.contracts.objects import Function
 
     for value in list(host.cells.values()):
         if isinstance(value, Function) and value.node is not None and value.node.get("body") is not None:

@@ -21,19 +21,8 @@ from typing import Any
 
 from specs.contract import Origin
 from specs.location import NOWHERE, Span
-from verifier.contracts.values import (
-    DIM_MAX,
-    Bool,
-    Dim3,
-    Int,
-    Pointer,
-    Shape,
-    Tensor,
-    base_and_offset,
-    compare,
-    lnot,
-    symbol,
-)
+from verifier.contracts.objects import Dim3, Pointer, Shape, Tensor
+from verifier.contracts.values import DIM_MAX, Bool, Int, base_and_offset, compare, lnot, symbol
 
 MAX_PATHS = 48
 MAX_STEPS = 60_000
@@ -541,9 +530,19 @@ def explore(execute: Callable[[Run], None], *, max_paths: int = MAX_PATHS) -> Ex
         except Refused as refusal:
             result.complete = False
             result.problems.append(str(refusal))
-        except (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as bug:
+        except (
+            ArithmeticError,
+            AssertionError,
+            AttributeError,
+            LookupError,
+            RecursionError,
+            TypeError,
+            ValueError,
+        ) as bug:
             result.complete = False
-            result.problems.append(f"internal error while the host code was followed: {type(bug).__name__}: {bug}")
+            result.problems.append(
+                f"internal error while the host code was followed: {type(bug).__name__}: {bug}"
+            )
         result.runs.append(run)
         steps += run.steps
         answers = tuple(a for a, _ in run.asked)

@@ -16,6 +16,7 @@ from typing import Any
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate
 from specs.location import NOWHERE, Span
+from verifier.contracts.objects import Dtype, Float, Items, Options, Shape, Sizes, Tensor, Unknown, Value
 from verifier.contracts.run import Dead, Fact, FreeShape, NotSimple, Run, Storage, SymbolInfo
 from verifier.contracts.values import (
     DIM_MAX,
@@ -23,16 +24,7 @@ from verifier.contracts.values import (
     PY,
     TRUE,
     Bool,
-    Dtype,
-    Float,
     Int,
-    Items,
-    Options,
-    Shape,
-    Sizes,
-    Tensor,
-    Unknown,
-    Value,
     arith,
     compare,
     const,
@@ -259,7 +251,7 @@ def contiguous(run: Run, tensor: Tensor) -> Tensor:
 
 
 def defined(run: Run, value: Value) -> Bool:
-    from verifier.contracts.values import Null, Optional
+    from verifier.contracts.objects import Null, Optional
 
     match value:
         case Null():
@@ -623,7 +615,7 @@ def _maybe_self(
     run: Run, tensor: Tensor, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], hint: str
 ) -> Value:
     """Conversions that may return self or a copy; either way the dims stay."""
-    from verifier.contracts.values import Text
+    from verifier.contracts.objects import Text
 
     dtype = tensor.dtype
     wanted = DTYPES.get(name) or _dtype_argument(run, kwargs)
@@ -831,7 +823,12 @@ def _joined(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Val
     if name == "stack":
         at %= rank + 1
         return allocate(
-            run, hint, (*all_dims[0][:at], const(len(items)), *all_dims[0][at:]), dtype, initialized=True, layout="contiguous"
+            run,
+            hint,
+            (*all_dims[0][:at], const(len(items)), *all_dims[0][at:]),
+            dtype,
+            initialized=True,
+            layout="contiguous",
         )
     at %= rank
     total = convert(all_dims[0][at], PY)

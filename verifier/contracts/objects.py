@@ -1,0 +1,194 @@
+"""The values of host code that are not numbers: tensors, pointers, lists, options, functions. Data only.
+
+A tensor's dims are ints of the clause language, or a :class:`Shape`, the name of a shape of which not all dims are known.
+
+Example: ``Tensor("x", (n, m), "f32", storage="x", layout="contiguous")``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from verifier.contracts.values import Bool, Int
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """``value`` where it is a known constant; ``ratio``: exactly num / den (den > 0), else nothing is known.
+
+    ``pins``: int terms whose problem value the constant was computed with (Python callers only).
+    """
+
+    value: float | None = None
+    ratio: tuple[Int, Int] | None = None
+    type: str = "f64"
+    pins: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What was not followed; ``why`` with its line."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dim3:
+    x: Int
+    y: Int
+    z: Int
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """``offset`` in bytes from the start of the storage; None for not known. ``elem``: what it points to now.
+
+    ``dtype``/``lanes`` of ``elem`` are None/1 for void and unknown types.
+    """
+
+    storage: str
+    offset: Int | None
+    dtype: str | None
+    lanes: int = 1
+    size: int = 0
+    """Bytes of the pointed-to type; 0 if not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A shape that is not known as dims: that of the free tensor ``name``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """``layout``: contiguous (known), free (not known), dense (a permutation of contiguous), other (strided, expanded).
+
+    ``key`` names the tensor in facts; ``storage`` the memory; ``offset``: it may start inside its storage.
+    """
+
+    key: str
+    dims: tuple[Int, ...] | Shape
+    dtype: str | None
+    storage: str
+    layout: Literal["contiguous", "free", "dense", "other"] = "free"
+    offset: bool = False
+    host_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dtype:
+    """A scalar type: known by name, or that of a tensor."""
+
+    name: str | None
+    of: Tensor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The device of a tensor."""
+
+    of: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    dtype: Dtype | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """``x.sizes()``."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Strides:
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """An array, vector, initialiser list or tuple of known length."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator:
+    """A position in a list of known length; ``items`` are those of the list it was taken from."""
+
+    items: tuple[Any, ...]
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A struct value."""
+
+    type: str
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """An optional or possibly undefined tensor: present where the fact ``defined(key)`` holds."""
+
+    key: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """``&variable``; the path into structs and arrays follows the cell."""
+
+    cell: str
+    path: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A host function (by USR), a lambda node with the cells it captured by value, or a kernel's name."""
+
+    usr: str = ""
+    node: Any = None
+    captured: Any = None
+    kernel: str = ""
+    targs: tuple[str, ...] = ()
+
+
+Value = (
+    Int
+    | Bool
+    | Float
+    | Unknown
+    | Null
+    | Text
+    | Dim3
+    | Pointer
+    | Tensor
+    | Dtype
+    | Device
+    | Options
+    | Sizes
+    | Strides
+    | Items
+    | Iterator
+    | Record
+    | Optional
+    | Address
+    | Function
+)
