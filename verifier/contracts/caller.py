@@ -18,7 +18,7 @@ from typing import Any
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate, names
 from specs.location import Span
-from verifier.contracts import layers, tensors
+from verifier.contracts import layers, tensors, torch_ops, views
 from verifier.contracts.entries import bindings, free_argument
 from verifier.contracts.layers import Layer
 from verifier.contracts.lift import Host
@@ -713,7 +713,7 @@ class Caller:
             case ast.USub(), Float(value=number):
                 return Float(None if number is None else -number)
             case ast.USub(), Tensor():
-                return tensors.call_function(self.run, "neg", [value], {}, self.span(node))
+                return torch_ops.call_function(self.run, "neg", [value], {}, self.span(node))
             case ast.UAdd(), _:
                 return value
         return Unknown("a unary operator")
@@ -829,7 +829,7 @@ class Caller:
                     ast.Pow: "pow",
                     ast.MatMult: "matmul",
                 }
-                return tensors.call_function(
+                return torch_ops.call_function(
                     self.run, names.get(type(op), "unknown"), [a, b], {}, self.span(node)
                 )
             case Items(items=x), Items(items=y) if isinstance(op, ast.Add):
@@ -892,7 +892,7 @@ class Caller:
                 out.append(size)
             elif not isinstance(self.evaluate(part, scope), Int):
                 return tensors.opaque(self.run, hint, "a slice", base.dtype)
-        return tensors.part(self.run, base, (*out, *dims[len(parts) :]), hint)
+        return views.part(self.run, base, (*out, *dims[len(parts) :]), hint)
 
     def _slice_size(self, dim: Int, low: Any, high: Any) -> Int | None:
         """Elements of ``low:high`` along a dim; Python clips both ends to the dim."""
@@ -977,7 +977,7 @@ class Caller:
                 found = key.value if isinstance(key, Text | Int) else None
                 return table.get(found, Unknown("a missing key"))
             case Tensor():
-                return tensors.row(self.run, base, key, self.span(node), f"{base.host_name}_row")
+                return views.row(self.run, base, key, self.span(node), f"{base.host_name}_row")
             case Layer(kind="Sequential" | "ModuleList", attributes=attributes) if (
                 isinstance(key, Int) and key.value is not None
             ):
@@ -1023,7 +1023,7 @@ class Caller:
                     case "is_cuda":
                         return Bool(fact=("cuda", owner.key, None))
                     case "T" | "mT" | "data" | "ndim":
-                        return tensors.call_method(self.run, owner, name, [], {}, self.span(node))
+                        return torch_ops.call_method(self.run, owner, name, [], {}, self.span(node))
                 return BoundMethod(owner, name)
             case Super(object=instance, cls=cls):
                 for parent in cls.node.bases:
@@ -1118,7 +1118,7 @@ class Caller:
                     )
                 if name in ("chunk", "split", "unbind", "unfold", "max", "min", "topk", "sort"):
                     return Unknown(f"{name}()")
-                return tensors.call_method(self.run, owner, name, args, kwargs, span, hint)
+                return torch_ops.call_method(self.run, owner, name, args, kwargs, span, hint)
             case Super():
                 return Null()
             case PyObject() if name == "register_buffer" and len(args) >= 2 and isinstance(args[0], Text):
@@ -1253,7 +1253,7 @@ class Caller:
             return Layer(last, {f"_{i}": p for i, p in enumerate(parts)})
         if name.startswith("torch.nn.functional.") or (name.startswith("torch.") and name.count(".") == 1):
             if last in ("Tensor", "FloatTensor") and args and all(isinstance(a, Int) for a in args):
-                return tensors.call_function(self.run, "empty", args, {}, span, hint)
+                return torch_ops.call_function(self.run, "empty", args, {}, span, hint)
             if last in ("Tensor", "FloatTensor", "tensor", "from_numpy", "linspace", "eye", "arange"):
                 return tensors.allocate_unknown(self.run, hint or last, None)
             if last in ("no_grad", "inference_mode", "enable_grad"):
@@ -1261,8 +1261,8 @@ class Caller:
             if last in ("max", "min", "topk", "sort", "split", "chunk", "unbind", "meshgrid"):
                 return Unknown(f"{last}()")
             if last == "dropout" and args and isinstance(args[0], Tensor):
-                return tensors.call_method(self.run, args[0], "detach", [], {}, span, hint)
-            return tensors.call_function(self.run, last, args, kwargs, span, hint)
+                return torch_ops.call_method(self.run, args[0], "detach", [], {}, span, hint)
+            return torch_ops.call_function(self.run, last, args, kwargs, span, hint)
         if name.startswith("torch.nn.init."):
             if args and isinstance(args[0], Tensor):
                 self.run.write(args[0].storage)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from verifier.contracts import tensors
+from verifier.contracts import tensors, torch_ops, views
 from verifier.contracts.objects import (
     Address,
     Device,
@@ -487,7 +487,7 @@ def _torch(host: Host, name: str, nodes: list[Node], node: Node, hint: str) -> V
     ]
     if node["t"] != "at::Tensor":
         return Unknown(f"{host.span(node)}: {name}()")
-    return tensors.call_function(host.run, name, values, {}, host.span(node), hint)
+    return torch_ops.call_function(host.run, name, values, {}, host.span(node), hint)
 
 
 def method(host: Host, node: Node, hint: str) -> Value:
@@ -644,7 +644,7 @@ def _tensor_method(host: Host, base: Tensor, name: str, nodes: list[Node], node:
         "type",
     ):
         return Unknown(f"{host.span(node)}: {name}()")
-    return tensors.call_method(run, base, name, values, {}, host.span(node), hint)
+    return torch_ops.call_method(run, base, name, values, {}, host.span(node), hint)
 
 
 def _data_pointer(host: Host, base: Tensor, node: Node) -> Value:
@@ -680,7 +680,7 @@ def _data_pointer(host: Host, base: Tensor, node: Node) -> Value:
 def _sizes_method(host: Host, base: Sizes, name: str, nodes: list[Node]) -> Value:
     match name:
         case "size":
-            return tensors.call_method(host.run, base.tensor, "dim", [], {}, host.span({}))
+            return torch_ops.call_method(host.run, base.tensor, "dim", [], {}, host.span({}))
         case "vec" | "slice" if name == "vec":
             dims = tensors.dims_of(host.run, base.tensor)
             return Items(dims) if dims is not None else base
@@ -765,7 +765,7 @@ def operator(host: Host, node: Node, hint: str) -> Value:
     if name == "[]" and len(values) == 2:
         base, index = values
         if isinstance(base, Tensor):
-            return tensors.row(host.run, base, index, host.span(node), hint or f"{base.host_name}_row")
+            return views.row(host.run, base, index, host.span(node), hint or f"{base.host_name}_row")
         return host.element(base, index, node)
     if name in ("*", "->") and len(values) == 1:
         match values[0]:
@@ -783,10 +783,10 @@ def operator(host: Host, node: Node, hint: str) -> Value:
             return result if name == "==" else lnot(result)
         return result
     if name == "-" and len(values) == 1 and isinstance(values[0], Tensor):
-        return tensors.call_function(host.run, "neg", values, {}, host.span(node), hint)
+        return torch_ops.call_function(host.run, "neg", values, {}, host.span(node), hint)
     table = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
     if name in table and any(isinstance(v, Tensor) for v in values):
-        return tensors.call_function(host.run, table[name], values, {}, host.span(node), hint)
+        return torch_ops.call_function(host.run, table[name], values, {}, host.span(node), hint)
     if name in table and any(isinstance(v, Text) for v in values):
         return Text()
     return Unknown(f"{host.span(node)}: operator{name}")

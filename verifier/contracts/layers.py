@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from specs.location import Span
-from verifier.contracts import tensors
+from verifier.contracts import tensors, torch_ops
 from verifier.contracts.objects import Items, Null, Tensor, Unknown, Value
 from verifier.contracts.run import Run, Storage
 from verifier.contracts.values import DIM_MAX, FALSE, PY, Bool, Int, arith, compare, const, convert
@@ -207,14 +207,14 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
     if layer.kind in _SAME or layer.kind in _NORM:
         if layer.kind.startswith("Dropout"):
             # in evaluation mode the very tensor comes back
-            return tensors.call_method(run, x, "detach", [], {}, span, hint)
+            return torch_ops.call_method(run, x, "detach", [], {}, span, hint)
         if isinstance(layer.attributes.get("inplace"), Bool):
             run.write(x.storage)
             return x
-        return tensors.call_function(run, "relu", [x], {}, span, hint)
+        return torch_ops.call_function(run, "relu", [x], {}, span, hint)
     if layer.kind == "Flatten":
         start = layer.attributes.get("start_dim", const(1, PY))
-        return tensors.call_method(
+        return torch_ops.call_method(
             run, x, "flatten", [start, layer.attributes.get("end_dim", const(-1, PY))], {}, span, hint
         )
     if layer.kind == "Linear":
@@ -222,7 +222,7 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
         dims_in, features = tensors.dims_of(run, x), layer.attributes.get("in_features")
         if dims_in and isinstance(features, Int):
             run.assume(compare("==", dims_in[-1], convert(features, PY)), span)
-        return tensors.call_function(run, "linear", [x, weight], {}, span, hint)
+        return torch_ops.call_function(run, "linear", [x, weight], {}, span, hint)
     dims = tensors.dims_of(run, x)
     _same_channels(run, layer, dims, span)
     out = None

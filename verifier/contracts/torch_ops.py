@@ -1,0 +1,415 @@
+"""What torch's operations do to shape, dtype, memory and layout. One table for C++ and Python callers.
+
+An operation without an entry gives a tensor of which nothing is known, in memory that may overlap anything; a new
+allocation is separate memory only where torch always allocates.
+
+Example::
+
+    y = call_method(run, x, "contiguous", [], {}, span)     # same dims, layout known, storage maybe that of x
+    z = call_function(run, "zeros", [Items((n, m))], {}, span)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from specs.location import Span
+from verifier.contracts.objects import Dtype, Float, Items, Options, Shape, Sizes, Tensor, Unknown, Value
+from verifier.contracts.run import Run
+from verifier.contracts.tensors import (
+    allocate,
+    allocate_unknown,
+    dims_of,
+    dtype_argument,
+    dtype_name,
+    dtype_value,
+    free_rank,
+    int_list,
+    is_contiguous,
+    numel,
+    opaque,
+    rank_of,
+    replace,
+    require_sizes,
+    shape_argument,
+    size,
+)
+from verifier.contracts.values import (
+    FALSE,
+    PY,
+    Bool,
+    Int,
+    arith,
+    const,
+    convert,
+)
+from verifier.contracts.views import (
+    contiguous,
+    expand,
+    flatten,
+    maybe_self,
+    other_view,
+    permute,
+    reinterpret,
+    row,
+    squeeze,
+    stride,
+    unfold,
+    view,
+)
+
+_FLOATS = ("f16", "bf16", "f32", "f64")
+
+_SAME_SHAPE = frozenset(
+    "abs sqrt rsqrt exp log tanh sigmoid relu softmax log_softmax neg clamp square sin cos floor ceil round gelu silu elu selu "
+    "leaky_relu relu6 hardtanh hardsigmoid hardswish softplus softsign mish logsigmoid normalize erf exp2 log2 log1p expm1 "
+    "reciprocal sign cumsum cumprod flip tril triu clone rand_like randn_like zeros_like ones_like empty_like full_like "
+    "masked_fill layer_norm batch_norm instance_norm group_norm logical_not isnan isinf softmin tan celu threshold".split()
+)
+
+_INPLACE_SAME = frozenset(
+    "mul_ add_ sub_ div_ clamp_ relu_ zero_ fill_ copy_ exp_ sqrt_ masked_fill_ uniform_ normal_ bernoulli_ detach_ "
+    "requires_grad_ scatter_ scatter_add_ index_put_ tanh_ sigmoid_ abs_ neg_ pow_ clamp_min_ clamp_max_".split()
+)
+
+_BROADCAST = frozenset(
+    "add sub mul div pow maximum minimum where eq ne lt gt le ge fmod remainder true_divide atan2".split()
+)
+
+_COMPARISONS = frozenset("eq ne lt gt le ge logical_not isnan isinf".split())
+
+_MAYBE_SELF = frozenset(
+    "to cuda cpu type_as detach data alias float half double long int bool bfloat16 type requires_grad_".split()
+)
+
+_CREATE = {"empty": (False, False), "zeros": (True, True), "ones": (True, False), "full": (True, False), "rand": (True, False),
+           "randn": (True, False), "randint": (True, False)}  # fmt: skip
+
+_NEW = {"new_empty": "empty", "new_zeros": "zeros", "new_ones": "ones", "new_full": "full"}
+
+
+def call_method(
+    run: Run,
+    tensor: Tensor,
+    name: str,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    span: Span,
+    hint: str = "",
+) -> Value:
+    """``tensor.name(*args, **kwargs)``."""
+    hint = hint or f"{tensor.host_name or tensor.key}_{name.strip('_')}"
+    match name:
+        case "size" if args or "dim" in kwargs:
+            return size(run, tensor, args[0] if args else kwargs["dim"])
+        case "sizes" | "size" | "shape":
+            return Sizes(tensor)
+        case "numel" | "nelement":
+            return numel(run, tensor)
+        case "dim" | "ndimension" | "ndim":
+            rank = rank_of(run, tensor)
+            return const(rank) if rank is not None else free_rank(run, tensor)
+        case "element_size" | "itemsize":
+            dtype = dtype_name(run, tensor)
+            from verifier.contracts.values import SIZES
+
+            return const(SIZES[dtype]) if dtype else Unknown("element size")
+        case "stride":
+            return stride(run, tensor, args)
+        case "contiguous":
+            return (
+                opaque(run, hint, "a memory format", tensor.dtype)
+                if args or kwargs
+                else contiguous(run, tensor)
+            )
+        case "view" | "reshape":
+            return view(run, tensor, name, args, span, hint)
+        case "flatten":
+            return flatten(run, tensor, args, kwargs, hint)
+        case "squeeze" | "unsqueeze":
+            return squeeze(run, tensor, name, args, hint)
+        case "view_as" | "reshape_as" | "expand_as" if args and isinstance(args[0], Tensor):
+            other = args[0]
+            if name == "expand_as":
+                return other_view(run, tensor, other.dims, hint)
+            return reinterpret(run, tensor, other.dims, name == "reshape_as", hint)
+        case "expand" | "broadcast_to":
+            return expand(run, tensor, args, hint)
+        case "transpose" | "permute" | "t" | "T" | "mT" | "movedim" | "swapaxes":
+            return permute(run, tensor, name, args, hint)
+        case "select" if len(args) == 2 and isinstance(args[0], Int) and args[0].value == 0:
+            return row(run, tensor, args[1], span, hint)
+        case "unfold":
+            return unfold(run, tensor, args, span, hint)
+        case "options":
+            return Options(Dtype(tensor.dtype, tensor))
+        case "dtype" | "scalar_type" | "type" if not args:
+            return Dtype(dtype_name(run, tensor), tensor)
+        case "clone":
+            return allocate(
+                run, hint, tensor.dims, dtype_name(run, tensor), initialized=True, layout=_kept(run, tensor)
+            )
+        case _ if name in _NEW:
+            shape = shape_argument(run, args[:1] if name == "new_full" else args)
+            return _create(run, _NEW[name], shape, dtype_argument(run, kwargs) or tensor.dtype, span, hint)
+        case _ if name in _MAYBE_SELF:
+            return maybe_self(run, tensor, name, args, kwargs, hint)
+        case _ if name in _INPLACE_SAME:
+            run.write(tensor.storage)
+            if name in ("zero_", "fill_", "uniform_", "normal_", "bernoulli_"):
+                run.storages[tensor.storage].initialized = True
+            return tensor
+        case _:
+            return call_function(run, name, [tensor, *args], kwargs, span, hint)
+
+
+def _kept(run: Run, tensor: Tensor) -> Any:
+    return "contiguous" if is_contiguous(run, tensor) else "free"
+
+
+def _create(
+    run: Run, name: str, dims: tuple[Int, ...] | Shape | None, dtype: str | None, span: Span, hint: str
+) -> Value:
+    initialized, zero = _CREATE[name]
+    if dims is None:
+        tensor = opaque(run, hint, f"{name} with dims that are not followed", dtype)
+        run.storages[tensor.storage].how = "fresh"
+        run.storages[tensor.storage].gap = f"the size of {hint} is not followed ({span})"
+        run.storages[tensor.storage].initialized = initialized
+        run.storages[tensor.storage].caller = True
+        if not initialized:
+            run.uninitialised.add(tensor.storage)
+        return replace(tensor, layout="contiguous")
+    if not isinstance(dims, Shape):
+        require_sizes(run, dims, span)
+        dims = tuple(d if d.type == PY else convert(d, "i64") for d in dims)
+        dims = tuple(Int(d.text, max(d.lo or 0, 0), d.hi, d.type, d.taint) for d in dims)
+    return allocate(run, hint, dims, dtype, initialized=initialized, zero=zero)
+
+
+def call_function(
+    run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], span: Span, hint: str = ""
+) -> Value:
+    """``torch.name(*args, **kwargs)``, ``at::name(…)``, ``F.name(…)``."""
+    hint = hint or name
+    first = args[0] if args else None
+    if name in _CREATE:
+        rest = list(args)
+        dtype = dtype_argument(run, kwargs)
+        options = [v for v in rest if isinstance(v, Options | Dtype)]
+        for option in options:
+            dtype = dtype or dtype_value(run, option)
+        shape_values: list[Value] = [v for v in rest if isinstance(v, Int | Items | Sizes)]
+        if name in ("full", "randint"):
+            shape_values = [v for v in rest if isinstance(v, Items | Sizes)]
+        if "size" in kwargs:
+            shape_values = [kwargs["size"]]
+        if not options and dtype is None and name != "randint":
+            dtype = "f32"
+        followed = all(isinstance(v, Int | Items | Sizes | Options | Dtype | Float) for v in rest)
+        return _create(
+            run,
+            name,
+            shape_argument(run, shape_values) if followed and shape_values else None,
+            dtype,
+            span,
+            hint,
+        )
+    if name in ("cat", "stack", "concat"):
+        return _joined(run, name, args, kwargs, hint)
+    if not isinstance(first, Tensor):
+        return _combination(run, name, args, kwargs, hint)
+    if name.endswith("_like") and name in _SAME_SHAPE:
+        dtype = dtype_argument(run, kwargs)
+        for value in args[1:]:
+            dtype = dtype or dtype_value(run, value if isinstance(value, Options | Dtype) else None)
+        kind = name.removesuffix("_like")
+        initialized, zero = _CREATE[kind]
+        # preserve_format: contiguous only if the argument is; dense in any case
+        return allocate(
+            run, hint, first.dims, dtype or dtype_name(run, first), initialized=initialized, zero=zero,
+            layout="contiguous" if is_contiguous(run, first) else "dense",
+        )  # fmt: skip
+    if name in _SAME_SHAPE:
+        dtype = "bool" if name in _COMPARISONS else dtype_name(run, first)
+        if (
+            dtype not in _FLOATS
+            and dtype != "bool"
+            and name not in ("clone", "neg", "abs", "flip", "tril", "triu")
+        ):
+            dtype = None  # torch promotes ints here
+        if isinstance(kwargs.get("inplace"), Bool) and kwargs["inplace"] != FALSE:
+            run.write(first.storage)
+            return first
+        return allocate(run, hint, first.dims, dtype, initialized=True, layout=_kept(run, first))
+    if name in _MAYBE_SELF or name in (
+        "view",
+        "reshape",
+        "flatten",
+        "transpose",
+        "permute",
+        "squeeze",
+        "unsqueeze",
+        "t",
+    ):
+        return call_method(run, first, name, args[1:], kwargs, span, hint)
+    return _combination(run, name, args, kwargs, hint)
+
+
+def _combination(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], hint: str) -> Value:
+    """Operations of several tensors and reductions."""
+    tensors = [a for a in args if isinstance(a, Tensor)]
+    if not tensors:
+        return Unknown(f"{name}()")
+    first = tensors[0]
+    dtype = dtype_name(run, first)
+    if dtype not in _FLOATS or "dtype" in kwargs or any(isinstance(a, Dtype) for a in args):
+        dtype = None  # sums of ints are int64, indices too
+    if name in _BROADCAST:
+        out = broadcast(run, tensors)
+        result = "bool" if name in _COMPARISONS else _promoted(run, name, args)
+        if out is None:
+            return allocate_unknown(run, hint, result)
+        return allocate(run, hint, out, result, initialized=True, layout="free")
+    handler = _SHAPES.get(name)
+    dims = handler(run, args, kwargs) if handler else None
+    if dims is None:
+        if name in _ALLOCATING:
+            return allocate_unknown(run, hint, dtype)
+        return opaque(run, hint, f"{name}()", dtype)
+    return allocate(run, hint, dims, dtype, initialized=True, layout="free")
+
+
+def broadcast(run: Run, tensors: Sequence[Tensor]) -> tuple[Int, ...] | Shape | None:
+    """The common shape, only where it is certain: equal texts, or ones."""
+    if all(t.dims == tensors[0].dims for t in tensors):
+        return tensors[0].dims
+    all_dims = [dims_of(run, t) for t in tensors]
+    if any(d is None for d in all_dims):
+        return None
+    known = [d for d in all_dims if d is not None]
+    rank = max(len(d) for d in known)
+    out: list[Int] = []
+    for index in range(-rank, 0):
+        column = [d[index] for d in known if len(d) >= -index]
+        big = [c for c in column if c.value != 1]
+        if not big:
+            out.append(const(1))
+        elif all(c.text == big[0].text for c in big):
+            out.append(big[0])
+        else:
+            return None
+    return tuple(out)
+
+
+def _promoted(run: Run, name: str, args: Sequence[Value]) -> str | None:
+    """The dtype of a binary operation, only where torch's promotion cannot change it."""
+    found = {dtype_name(run, a) for a in args if isinstance(a, Tensor)}
+    dtype = next(iter(found)) if len(found) == 1 else None
+    if dtype in _FLOATS:
+        return dtype
+    floating = any(isinstance(a, Float | Unknown) for a in args) or name in (
+        "div",
+        "true_divide",
+        "pow",
+        "where",
+        "atan2",
+    )
+    return None if floating else dtype
+
+
+def _joined(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], hint: str) -> Tensor:
+    """``cat`` adds up one dim; torch throws where the others differ. ``stack`` puts a new dim first."""
+    items = args[0].items if args and isinstance(args[0], Items) else ()
+    along = args[1] if len(args) > 1 else kwargs.get("dim", const(0))
+    known = [dims_of(run, t) for t in items if isinstance(t, Tensor)]
+    found = {dtype_name(run, t) for t in items if isinstance(t, Tensor)}
+    dtype = next(iter(found)) if len(found) == 1 else None
+    at = along.value if isinstance(along, Int) else None
+    all_dims = [d for d in known if d is not None]
+    if not items or len(all_dims) != len(items) or at is None or len({len(d) for d in all_dims}) != 1:
+        return allocate_unknown(run, hint, dtype)
+    rank = len(all_dims[0])
+    if name == "stack":
+        at %= rank + 1
+        return allocate(
+            run,
+            hint,
+            (*all_dims[0][:at], const(len(items)), *all_dims[0][at:]),
+            dtype,
+            initialized=True,
+            layout="contiguous",
+        )
+    at %= rank
+    total = convert(all_dims[0][at], PY)
+    for other in all_dims[1:]:
+        more = arith("+", total, convert(other[at], PY), PY)
+        if more is None:
+            return allocate_unknown(run, hint, dtype)
+        total = more
+    dims = (*all_dims[0][:at], total, *all_dims[0][at + 1 :])
+    return allocate(run, hint, dims, dtype, initialized=True, layout="dense")
+
+
+Handler = Callable[[Run, Sequence[Value], Mapping[str, Value]], "tuple[Int, ...] | None"]
+
+
+def _matmul(run: Run, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[Int, ...] | None:
+    a, b = (dims_of(run, t) if isinstance(t, Tensor) else None for t in args[:2])
+    if a is None or b is None or len(a) < 2 or len(b) < 2 or len(a) != len(b):
+        if a is not None and b is not None and len(b) == 2 and len(a) >= 2:
+            return (*a[:-1], b[-1])
+        return None
+    if any(x.text != y.text for x, y in zip(a[:-2], b[:-2], strict=True)):
+        return None
+    return (*a[:-1], b[-1])
+
+
+def _linear(run: Run, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[Int, ...] | None:
+    a, b = (dims_of(run, t) if isinstance(t, Tensor) else None for t in args[:2])
+    return None if a is None or b is None or len(b) != 2 else (*a[:-1], b[0])
+
+
+def _reduction(run: Run, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[Int, ...] | None:
+    """sum, mean, amax …: all dims, one dim or several; ``keepdim``."""
+    tensor = args[0]
+    dims = dims_of(run, tensor) if isinstance(tensor, Tensor) else None
+    which = kwargs.get("dim", args[1] if len(args) > 1 else None)
+    if which is None:
+        return ()
+    keep = kwargs.get("keepdim", args[2] if len(args) > 2 else FALSE)
+    at = int_list([which])
+    if (
+        dims is None
+        or at is None
+        or any(i.value is None for i in at)
+        or not isinstance(keep, Bool)
+        or keep.value is None
+    ):
+        return None
+    if len(args) > 2 and not isinstance(args[2], Bool):
+        return None
+    gone = {i.value % len(dims) for i in at if i.value is not None}
+    return tuple(const(1) if i in gone else d for i, d in enumerate(dims) if i not in gone or keep.value)
+
+
+_SHAPES: dict[str, Handler] = {
+    "matmul": _matmul,
+    "mm": _matmul,
+    "bmm": _matmul,
+    "linear": _linear,
+    "sum": _reduction,
+    "mean": _reduction,
+    "prod": _reduction,
+    "amax": _reduction,
+    "amin": _reduction,
+    "logsumexp": _reduction,
+}
+
+_ALLOCATING = frozenset(
+    "matmul mm bmm linear sum mean prod amax amin var std logsumexp argmax argmin conv1d conv2d conv3d conv_transpose1d "
+    "conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d einsum addmm baddbmm "
+    "norm cat stack repeat index_select gather dot outer bitwise_and adaptive_avg_pool1d adaptive_avg_pool2d "
+    "adaptive_avg_pool3d cross_entropy mse_loss".split()
+)

@@ -1,0 +1,325 @@
+"""Views of tensors: other dims over the same memory, and the operations that may return their argument.
+
+Invariant: a view shares its storage (``Storage.from_view_of``); ``contiguous()`` and the like may or may not, and so are
+never separate memory.
+
+Example: ``view(run, x, "view", [const(-1)], span, "flat")`` has the dim ``numel(x)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from specs.location import Span
+from verifier.contracts.objects import Dtype, Options, Shape, Sizes, Tensor, Unknown, Value
+from verifier.contracts.run import Dead, FreeShape, Run, Storage
+from verifier.contracts.tensors import (
+    DTYPES,
+    dims_of,
+    dtype_argument,
+    dtype_value,
+    int_list,
+    is_contiguous,
+    numel,
+    opaque,
+    product,
+    replace,
+    size,
+    top,
+)
+from verifier.contracts.values import (
+    DIM_MAX,
+    PY,
+    TRUE,
+    Bool,
+    Int,
+    arith,
+    compare,
+    const,
+    convert,
+    symbol,
+)
+
+
+def contiguous(run: Run, tensor: Tensor) -> Tensor:
+    """May return self: the memory is not separate from that of the argument unless it is a copy for sure."""
+    if is_contiguous(run, tensor):
+        return tensor
+    key = run.unique(f"{tensor.host_name or tensor.key}_contiguous")
+    source = run.storages[tensor.storage]
+    run.storages[key] = Storage(
+        tensor.dtype,
+        None,
+        tensor.dims,
+        how="view",
+        initialized=source.initialized,
+        host_name=tensor.host_name or tensor.key,
+        content=source.content,
+        content_origin=source.content_origin,
+        from_view_of=tensor.storage,
+        contiguous=True,
+    )
+    return Tensor(key, tensor.dims, tensor.dtype, key, "contiguous", host_name=tensor.host_name or tensor.key)
+
+
+def row(run: Run, tensor: Tensor, index: Value, span: Span, hint: str) -> Value:
+    """``x[i]``: the dims from the second on, a part of the memory; torch throws for an index out of range."""
+    if not isinstance(index, Int) or (not is_contiguous(run, tensor) and tensor.layout != "free"):
+        return opaque(run, hint, "an indexed tensor", tensor.dtype)
+    count = size(run, tensor, const(0))
+    assert isinstance(count, Int)
+    if index.value is not None and index.value < 0:
+        run.assume(compare(">=", count, const(-index.value)), span)
+    else:
+        run.assume(compare(">=", convert(index, "i64"), const(0)), span)
+        run.assume(compare("<", convert(index, "i64"), count), span)
+    dims: tuple[Int, ...] | Shape
+    if isinstance(tensor.dims, Shape):
+        name = run.unique(f"{tensor.dims.name}_row")
+        rank = run.shapes[tensor.dims.name].rank
+        run.shapes[name] = FreeShape(rank=None if rank is None else rank - 1, row_of=tensor.dims.name)
+        dims = Shape(name)
+    else:
+        dims = tensor.dims[1:]
+    key = run.unique(hint)
+    source = run.storages[tensor.storage]
+    run.storages[key] = Storage(
+        source.dtype or tensor.dtype, None, dims, how="part", initialized=source.initialized, zero=source.zero,
+        host_name=tensor.host_name, content=source.content, content_origin=source.content_origin, from_view_of=tensor.storage,
+        contiguous=source.contiguous or is_contiguous(run, tensor) is True,
+    )  # fmt: skip
+    for fact in ("cuda", "contiguous"):
+        if (fact, tensor.key) in run.checked:
+            run.checked.add((fact, key))
+    if tensor.key in run.dtypes:
+        run.dtypes[key] = run.dtypes[tensor.key]
+    return Tensor(key, dims, tensor.dtype, key, tensor.layout, host_name=tensor.host_name)
+
+
+def part(run: Run, tensor: Tensor, dims: tuple[Int, ...], hint: str) -> Tensor:
+    """A slice: it shares memory, and its elements do not lie side by side."""
+    key = run.unique(hint)
+    source = run.storages[tensor.storage]
+    dims = tuple(Int(d.text, max(d.lo or 0, 0), top(d), "i64", d.taint) for d in dims)
+    run.storages[key] = Storage(
+        tensor.dtype, None, dims, how="part", initialized=source.initialized, zero=source.zero,
+        host_name=tensor.host_name, content=source.content, content_origin=source.content_origin,
+        from_view_of=tensor.storage, gap=f"a slice of {tensor.host_name} is passed on without contiguous()",
+    )  # fmt: skip
+    return Tensor(key, dims, tensor.dtype, key, "other", host_name=tensor.host_name)
+
+
+def unfold(run: Run, tensor: Tensor, args: Sequence[Value], span: Span, hint: str) -> Value:
+    """``x.unfold(dim, size, step)``: windows along a dim become a last dim."""
+    dims = dims_of(run, tensor)
+    numbers = [a for a in args if isinstance(a, Int)]
+    if dims is None or len(numbers) != 3 or numbers[0].value is None:
+        return opaque(run, hint, "unfold", tensor.dtype)
+    at = numbers[0].value % len(dims)
+    count, step = convert(numbers[1], PY), convert(numbers[2], PY)
+    run.assume(compare(">=", step, const(1, PY)), span)
+    run.assume(compare("<=", count, convert(dims[at], PY)), span)
+    left = arith("-", convert(dims[at], PY), count, PY)
+    if left is None:
+        return opaque(run, hint, "unfold", tensor.dtype)
+    left = Int(left.text, 0, left.hi, PY, left.taint)
+    step = Int(step.text, max(step.lo or 1, 1), step.hi, PY, step.taint)
+    whole = arith("/", left, step, PY)
+    windows = arith("+", whole, const(1, PY), PY) if whole is not None else None
+    if windows is None:
+        return opaque(run, hint, "unfold", tensor.dtype)
+    return part(run, tensor, (*dims[:at], windows, *dims[at + 1 :], count), hint)
+
+
+def stride(run: Run, tensor: Tensor, args: Sequence[Value]) -> Value:
+    dims = dims_of(run, tensor)
+    if not (args and isinstance(args[0], Int) and args[0].value is not None):
+        return Unknown("strides")
+    index = args[0].value
+    if dims is not None and is_contiguous(run, tensor):
+        index = index + len(dims) if index < 0 else index
+        return product(dims[index + 1 :])
+    label = f"{tensor.key}_stride_{index}" if index >= 0 else f"{tensor.key}_stride_m{-index}"
+    if label not in run.symbols:
+        return run.fresh(
+            label, "scalar", "i64", meaning=f"{tensor.key}.stride({index})", lo=0, hi=DIM_MAX, low=0,
+            gap=f"stride of {tensor.host_name}, which may be non-contiguous, is not followed",
+        )  # fmt: skip
+    return symbol(label, 0, DIM_MAX)
+
+
+def reinterpret(run: Run, tensor: Tensor, dims: tuple[Int, ...] | Shape, may_copy: bool, hint: str) -> Tensor:
+    """A view with other dims. ``reshape`` may copy; then the memory is another."""
+    if may_copy and not is_contiguous(run, tensor):
+        key = run.unique(hint)
+        source = run.storages[tensor.storage]
+        run.storages[key] = Storage(
+            tensor.dtype, None, dims, how="view", initialized=source.initialized, host_name=tensor.host_name,
+            content=source.content, content_origin=source.content_origin, from_view_of=tensor.storage,
+        )  # fmt: skip
+        return Tensor(key, dims, tensor.dtype, key, "free", host_name=tensor.host_name)
+    key = run.unique(hint)
+    if is_contiguous(run, tensor):
+        return Tensor(
+            key, dims, tensor.dtype, tensor.storage, "contiguous", tensor.offset, host_name=tensor.host_name
+        )
+    return Tensor(key, dims, tensor.dtype, tensor.storage, "free", tensor.offset, host_name=tensor.host_name)
+
+
+def view(run: Run, tensor: Tensor, name: str, args: Sequence[Value], span: Span, hint: str) -> Value:
+    if args and isinstance(args[0], Sizes):
+        return reinterpret(run, tensor, args[0].tensor.dims, name == "reshape", hint)
+    wanted = int_list(args)
+    if wanted is None or any(d.lo is not None and d.lo < 0 and d.value != -1 for d in wanted if d.type == PY):
+        return opaque(run, hint, f"{name} with dims that are not followed", tensor.dtype)
+    free = [i for i, d in enumerate(wanted) if d.value == -1]
+    total = numel(run, tensor)
+    if len(free) > 1:
+        raise Dead
+    if free:
+        others = [d for i, d in enumerate(wanted) if i != free[0]]
+        wanted[free[0]] = _divide_out(run, tensor, total, others, span)
+    else:
+        run.assume(compare("==", product(wanted), total), span)
+    return reinterpret(run, tensor, tuple(convert(d, "i64") for d in wanted), name == "reshape", hint)
+
+
+def _divide_out(run: Run, tensor: Tensor, total: Int, others: list[Int], span: Span) -> Int:
+    """The dim written -1. Factors that stand in both products cancel; the rest is a checked division."""
+    dims = dims_of(run, tensor)
+    left = [d for d in others if d.value != 1]
+    if dims is not None:
+        remaining = list(dims)
+        for other in list(left):
+            same = next((d for d in remaining if d.text == other.text), None)
+            if same is not None:
+                remaining.remove(same)
+                left.remove(other)
+        if not left:
+            return product(remaining)
+        total = product(remaining)
+    divisor = product(left)
+    run.assume(Bool(f"({total.text} % {divisor.text} == 0)") if divisor.text != "1" else TRUE, span)
+    found = arith("/", total, divisor, "i64")
+    assert found is not None
+    return Int(found.text, 0, total.hi, "i64", found.taint)
+
+
+def flatten(run: Run, tensor: Tensor, args: Sequence[Value], kwargs: Mapping[str, Value], hint: str) -> Value:
+    dims = dims_of(run, tensor)
+    start = args[0] if args else kwargs.get("start_dim", const(0))
+    end = args[1] if len(args) > 1 else kwargs.get("end_dim", const(-1))
+    if not isinstance(start, Int) or not isinstance(end, Int) or start.value is None or end.value is None:
+        return opaque(run, hint, "flatten with dims that are not followed", tensor.dtype)
+    if dims is None:
+        if start.value == 0 and end.value == -1:
+            return reinterpret(run, tensor, (numel(run, tensor),), True, hint)
+        return opaque(run, hint, "flatten of a tensor of unknown rank", tensor.dtype)
+    first, last = start.value % len(dims), end.value % len(dims)
+    return reinterpret(
+        run, tensor, (*dims[:first], product(dims[first : last + 1]), *dims[last + 1 :]), True, hint
+    )
+
+
+def squeeze(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: str) -> Value:
+    dims = dims_of(run, tensor)
+    at = args[0].value if args and isinstance(args[0], Int) else None
+    if dims is None or at is None:
+        return opaque(run, hint, f"{name} of a tensor of unknown rank", tensor.dtype)
+    if name == "unsqueeze":
+        at = at + len(dims) + 1 if at < 0 else at
+        return reinterpret(run, tensor, (*dims[:at], const(1), *dims[at:]), False, hint)
+    at = at + len(dims) if at < 0 else at
+    if at >= len(dims):
+        raise Dead
+    if dims[at].value == 1:
+        return reinterpret(run, tensor, (*dims[:at], *dims[at + 1 :]), False, hint)
+    return opaque(run, hint, "squeeze of a dim that may not be 1", tensor.dtype)
+
+
+def other_view(run: Run, tensor: Tensor, dims: tuple[Int, ...] | Shape, hint: str) -> Tensor:
+    """A view whose storage is smaller than its numel, or strided."""
+    return Tensor(
+        run.unique(hint),
+        dims,
+        tensor.dtype,
+        tensor.storage,
+        "other",
+        tensor.offset,
+        host_name=tensor.host_name,
+    )
+
+
+def expand(run: Run, tensor: Tensor, args: Sequence[Value], hint: str) -> Value:
+    wanted, dims = int_list(args), dims_of(run, tensor)
+    if wanted is None or dims is None or len(wanted) < len(dims):
+        return opaque(run, hint, "expand that is not followed", tensor.dtype)
+    padded = [None] * (len(wanted) - len(dims)) + list(dims)
+    out = tuple(d if w.value == -1 and d is not None else w for w, d in zip(wanted, padded, strict=True))
+    return other_view(run, tensor, out, hint)
+
+
+def permute(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: str) -> Value:
+    dims = dims_of(run, tensor)
+    if dims is None:
+        return opaque(run, hint, f"{name} of a tensor of unknown rank", tensor.dtype)
+    order = list(range(len(dims)))
+    if name in ("t", "T", "mT"):
+        if len(dims) >= 2:
+            order[-1], order[-2] = order[-2], order[-1]
+    else:
+        given = int_list(args)
+        if given is None or any(g.value is None for g in given):
+            return opaque(run, hint, f"{name} with dims that are not followed", tensor.dtype)
+        values = [g.value % len(dims) for g in given if g.value is not None]
+        if name == "permute":
+            if sorted(values) != order:
+                raise Dead
+            order = values
+        elif name in ("transpose", "swapaxes") and len(values) == 2:
+            a, b = values
+            order[a], order[b] = order[b], order[a]
+        else:
+            return opaque(run, hint, name, tensor.dtype)
+    if order == sorted(order):
+        return tensor
+    layout: Any = "dense" if is_contiguous(run, tensor) or tensor.layout == "dense" else "free"
+    return Tensor(
+        run.unique(hint), tuple(dims[i] for i in order), tensor.dtype, tensor.storage, layout, tensor.offset,
+        host_name=tensor.host_name,
+    )  # fmt: skip
+
+
+def maybe_self(
+    run: Run, tensor: Tensor, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], hint: str
+) -> Value:
+    """Conversions that may return self or a copy; either way the dims stay."""
+    from verifier.contracts.objects import Text
+
+    dtype = tensor.dtype
+    wanted = DTYPES.get(name) or dtype_argument(run, kwargs)
+    for value in args:
+        found = dtype_value(run, value) if isinstance(value, Dtype | Options | Tensor) else None
+        wanted = wanted or found
+    if wanted:
+        dtype = wanted
+    cuda = name == "cuda" or any(
+        isinstance(v, Text) and v.value.startswith("cuda") for v in (*args, *kwargs.values())
+    )
+    if dtype == tensor.dtype and not cuda and name in ("detach", "data", "alias"):
+        return replace(tensor, key=tensor.key)
+    key = run.unique(hint)
+    source = run.storages[tensor.storage]
+    run.storages[key] = Storage(
+        dtype, None, tensor.dims, how="view", initialized=source.initialized, host_name=tensor.host_name,
+        content=source.content if dtype in (tensor.dtype, "i32", "i64") else None, content_origin=source.content_origin,
+        from_view_of=tensor.storage,
+    )  # fmt: skip
+    out = Tensor(key, tensor.dims, dtype, key, tensor.layout, host_name=tensor.host_name)
+    if is_contiguous(run, tensor):
+        out = replace(out, layout="contiguous")
+        run.storages[key].contiguous = True
+    if cuda:
+        run.checked.add(("cuda", key))
+    return out
