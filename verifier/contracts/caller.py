@@ -503,7 +503,7 @@ class Caller:
             case ast.Name(id=name):
                 scope.names[name] = value
                 if isinstance(value, Int):
-                    self.host._prefer(name, value)
+                    self.host.prefer(name, value)
             case ast.Attribute(value=base, attr=name):
                 owner = self.evaluate(base, scope)
                 if isinstance(owner, PyObject | Layer):

@@ -56,7 +56,7 @@ from verifier.contracts.values import (
 from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
-    from verifier.contracts.lift import Host
+    from verifier.contracts.evaluate import Evaluator
 
 _PASS_ONE = (
     "at::Tensor",
@@ -112,7 +112,7 @@ def same_dtype(run: Run, a: Dtype, b: Dtype) -> Bool:
 # --- constructors ---------------------------------------------------------------------------------------------------
 
 
-def construct(host: Host, type_: str, values: list[Value], node: Node) -> Value:
+def construct(host: Evaluator, type_: str, values: list[Value], node: Node) -> Value:
     given = [v for v, a in zip(values, node["args"], strict=True) if a["k"] != "default"]
     if type_ == "std::string" or type_.startswith("std::basic_string"):
         return given[0] if len(given) == 1 and isinstance(given[0], Text) else Text()
@@ -168,7 +168,7 @@ def _vector(given: list[Value]) -> Value:
 # --- free functions -------------------------------------------------------------------------------------------------
 
 
-def call(host: Host, node: Node, hint: str) -> Value:
+def call(host: Evaluator, node: Node, hint: str) -> Value:
     run = host.run
     full = node["name"]
     name = full.split("::")[-1]
@@ -238,7 +238,7 @@ def call(host: Host, node: Node, hint: str) -> Value:
     if name in ("memcpy", "memset", "fill", "sort", "fread"):
         return Unknown("host memory")
     if name in ("abs", "labs") and isinstance(value := host.eval(args_nodes[0]), Int):
-        return value if value.lo is not None and value.lo >= 0 else host._free_int(value.type, f"{span}: abs")
+        return value if value.lo is not None and value.lo >= 0 else host.free_int(value.type, f"{span}: abs")
     if name == "clamp" and len(args_nodes) == 3:
         return _clamp(host, args_nodes)
     if name == "ceil_div" and scope == "at":
@@ -278,7 +278,7 @@ def call(host: Host, node: Node, hint: str) -> Value:
     return Unknown(f"{span}: {full}()")
 
 
-def _dispatch(host: Host, node: Node) -> Value:
+def _dispatch(host: Evaluator, node: Node) -> Value:
     subject, wanted = host.eval(node["args"][0]), host.eval(node["args"][1])
     if not isinstance(wanted, Dtype):
         raise Refused(f"{host.span(node)}: dispatch over something that is not a dtype")
@@ -287,7 +287,7 @@ def _dispatch(host: Host, node: Node) -> Value:
     return same_dtype(host.run, subject, wanted)
 
 
-def _extreme(host: Host, node: Node, name: str) -> Value:
+def _extreme(host: Evaluator, node: Node, name: str) -> Value:
     values = [host.eval(a) for a in node["args"]]
     if len(values) == 1 and isinstance(values[0], Items):
         values = list(values[0].items)
@@ -299,7 +299,7 @@ def _extreme(host: Host, node: Node, name: str) -> Value:
         if isinstance(value, Bool):
             value = host.bool_value(value)
         if not isinstance(value, Int):
-            return host._free_int(type_ or "i64", f"{host.span(node)}: {name}")
+            return host.free_int(type_ or "i64", f"{host.span(node)}: {name}")
         value = convert(value, type_ or value.type)
         out = value if out is None else arith(name, out, value, type_ or value.type)
         if out is None:
@@ -307,7 +307,7 @@ def _extreme(host: Host, node: Node, name: str) -> Value:
     return out if out is not None else Unknown(name)
 
 
-def _clamp(host: Host, nodes: list[Node]) -> Value:
+def _clamp(host: Evaluator, nodes: list[Node]) -> Value:
     value, low, high = (host.eval(n) for n in nodes)
     if isinstance(value, Int) and isinstance(low, Int) and isinstance(high, Int):
         inner = arith("max", value, convert(low, value.type), value.type)
@@ -317,7 +317,7 @@ def _clamp(host: Host, nodes: list[Node]) -> Value:
     return Float() if isinstance(value, Float) else Unknown("clamp")
 
 
-def _ceil_div(host: Host, nodes: list[Node], node: Node) -> Value:
+def _ceil_div(host: Evaluator, nodes: list[Node], node: Node) -> Value:
     a, b = (host.eval(n) for n in nodes[:2])
     if not isinstance(a, Int) or not isinstance(b, Int):
         return Unknown("ceil_div")
@@ -326,7 +326,7 @@ def _ceil_div(host: Host, nodes: list[Node], node: Node) -> Value:
     return (arith("/", less, b, a.type) if less else None) or Unknown("ceil_div")
 
 
-def _rounded(host: Host, value: Value, name: str, node: Node) -> Value:
+def _rounded(host: Evaluator, value: Value, name: str, node: Node) -> Value:
     """``ceil``/``floor`` of an exact quotient of non-negative ints below 2**53 is exact (see docs/reference/contracts)."""
     if isinstance(value, Int):
         return Float(None, (value, const(1)), "f64") if fits_double(value) else Float()
@@ -355,7 +355,7 @@ def fits_double(value: Int) -> bool:
     return value.lo is not None and value.hi is not None and value.lo >= -(1 << 53) and value.hi <= 1 << 53
 
 
-def _accumulate(host: Host, nodes: list[Node], node: Node) -> Value:
+def _accumulate(host: Evaluator, nodes: list[Node], node: Node) -> Value:
     """The product over a list with ``std::multiplies`` from 1, computed at the type of the initial value."""
     values = [host.eval(item) for item in nodes]
     if len(values) == 4 and isinstance(values[0], Iterator) and isinstance(values[1], Iterator):
@@ -377,7 +377,7 @@ def _accumulate(host: Host, nodes: list[Node], node: Node) -> Value:
 # --- CUDA runtime ---------------------------------------------------------------------------------------------------
 
 
-def _cuda(host: Host, name: str, nodes: list[Node], node: Node) -> Value:
+def _cuda(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Value:
     """Runtime calls return cudaSuccess: what happens after a failed call is outside every domain."""
     run, success = host.run, const(0, "i32")
     if name in ("cudaMalloc", "cudaMallocManaged", "cudaMallocAsync"):
@@ -444,7 +444,7 @@ def _cuda(host: Host, name: str, nodes: list[Node], node: Node) -> Value:
     return success
 
 
-def _malloc(host: Host, nodes: list[Node], node: Node, name: str) -> None:
+def _malloc(host: Evaluator, nodes: list[Node], node: Node, name: str) -> None:
     run = host.run
     place, amount = host.eval(nodes[0]), host.eval(nodes[1])
     if not isinstance(place, Address):
@@ -473,7 +473,7 @@ def _malloc(host: Host, nodes: list[Node], node: Node, name: str) -> None:
 # --- torch ----------------------------------------------------------------------------------------------------------
 
 
-def _torch(host: Host, name: str, nodes: list[Node], node: Node, hint: str) -> Value:
+def _torch(host: Evaluator, name: str, nodes: list[Node], node: Node, hint: str) -> Value:
     values = [host.eval(a) for a in nodes]
     if name in ("device", "dtype", "requires_grad", "layout"):
         dtype = next((v for v in values if isinstance(v, Dtype)), None)
@@ -490,7 +490,7 @@ def _torch(host: Host, name: str, nodes: list[Node], node: Node, hint: str) -> V
     return torch_ops.call_function(host.run, name, values, {}, host.span(node), hint)
 
 
-def method(host: Host, node: Node, hint: str) -> Value:
+def method(host: Evaluator, node: Node, hint: str) -> Value:
     run, name = host.run, node["name"].split("::")[-1]
     if node["base"] is None:
         return Unknown(f"{name}()")
@@ -571,7 +571,7 @@ def method(host: Host, node: Node, hint: str) -> Value:
     return Unknown(f"{host.span(node)}: {name}()")
 
 
-def _tensor_method(host: Host, base: Tensor, name: str, nodes: list[Node], node: Node, hint: str) -> Value:
+def _tensor_method(host: Evaluator, base: Tensor, name: str, nodes: list[Node], node: Node, hint: str) -> Value:
     run = host.run
     match name:
         case "data_ptr" | "data" | "const_data_ptr" | "mutable_data_ptr" if not nodes and node["t"].endswith(
@@ -647,7 +647,7 @@ def _tensor_method(host: Host, base: Tensor, name: str, nodes: list[Node], node:
     return torch_ops.call_method(run, base, name, values, {}, host.span(node), hint)
 
 
-def _data_pointer(host: Host, base: Tensor, node: Node) -> Value:
+def _data_pointer(host: Evaluator, base: Tensor, node: Node) -> Value:
     """``data_ptr<T>()`` throws unless the dtype is T; ``data_ptr()`` does not look."""
     run = host.run
     found = element_of(node["t"])
@@ -677,7 +677,7 @@ def _data_pointer(host: Host, base: Tensor, node: Node) -> Value:
     return Pointer(base.storage, offset, dtype, lanes, SIZES[dtype] * lanes)
 
 
-def _sizes_method(host: Host, base: Sizes, name: str, nodes: list[Node]) -> Value:
+def _sizes_method(host: Evaluator, base: Sizes, name: str, nodes: list[Node]) -> Value:
     match name:
         case "size":
             return torch_ops.call_method(host.run, base.tensor, "dim", [], {}, host.span({}))
@@ -696,7 +696,7 @@ def _sizes_method(host: Host, base: Sizes, name: str, nodes: list[Node]) -> Valu
     return Unknown(f"sizes().{name}()")
 
 
-def _items_method(host: Host, base: Items, name: str, nodes: list[Node], node: Node) -> Value:
+def _items_method(host: Evaluator, base: Items, name: str, nodes: list[Node], node: Node) -> Value:
     place = host.place(node["base"])
     match name:
         case "size":
@@ -743,7 +743,7 @@ def _edited(base: Items, name: str, values: list[Value]) -> Items | None:
     return None
 
 
-def operator(host: Host, node: Node, hint: str) -> Value:
+def operator(host: Evaluator, node: Node, hint: str) -> Value:
     """Overloaded operators of library types."""
     name = node["name"].split("operator")[-1]
     nodes = node["args"]
@@ -754,7 +754,7 @@ def operator(host: Host, node: Node, hint: str) -> Value:
             if isinstance(left, Tensor):
                 host.run.write(left.storage)
             return left
-        host._assign(nodes[0], value)
+        host.assign(nodes[0], value)
         return value
     if name == "<<":
         for item in nodes:
@@ -792,7 +792,7 @@ def operator(host: Host, node: Node, hint: str) -> Value:
     return Unknown(f"{host.span(node)}: operator{name}")
 
 
-def _equality(host: Host, a: Value, b: Value) -> Value:
+def _equality(host: Evaluator, a: Value, b: Value) -> Value:
     match a, b:
         case Sizes(tensor=x), Sizes(tensor=y):
             return tensors.equal_shapes(host.run, x, y)
@@ -823,7 +823,7 @@ def _equality(host: Host, a: Value, b: Value) -> Value:
 # --- the launch -----------------------------------------------------------------------------------------------------
 
 
-def launch(host: Host, node: Node) -> None:
+def launch(host: Evaluator, node: Node) -> None:
     """Record a ``<<<>>>``; the kernel may write through each pointer to non-const from here on."""
     run, span = host.run, host.span(node)
     config = node["config"]
@@ -868,7 +868,7 @@ def launch(host: Host, node: Node) -> None:
                 storage.initialized = True
 
 
-def _as_dim3(host: Host, value: Value, what: str, gaps: list[str]) -> Dim3:
+def _as_dim3(host: Evaluator, value: Value, what: str, gaps: list[str]) -> Dim3:
     if isinstance(value, Int):
         value = host.coerce(value, "dim3")
     if isinstance(value, Dim3):
@@ -878,7 +878,7 @@ def _as_dim3(host: Host, value: Value, what: str, gaps: list[str]) -> Dim3:
     return Dim3(one, one, one)
 
 
-def _stream(host: Host, node: Node) -> str:
+def _stream(host: Evaluator, node: Node) -> str:
     while node["k"] == "cast":
         node = node["a"]
     value = host.eval(node)

@@ -161,7 +161,7 @@ def havoc_cells(host: Host, cells: set[str], why: str) -> None:
 def _havoced(host: Host, value: Value, why: str, name: str) -> Value:
     match value:
         case Int(type=type_) if type_ != "py":
-            return host._free_int(type_, why, name)
+            return host.free_int(type_, why, name)
         case Float(type=type_):
             return Float(type=type_)
         case Bool():

@@ -1,0 +1,445 @@
+"""Expressions of C++ host code: the tree of verifier/frontend/host -> values.
+
+Conversions are nodes of the tree; arithmetic is written out at its C type. ``&&``, ``||`` and ``?:`` are merged into one
+condition where evaluating both sides can change nothing, and decide the path where it could.
+
+Example: ``(n + 255) / 256`` of an int ``n`` is ``i32(n + 255) // 256``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from specs.location import Span
+from verifier.contracts import calls, tensors
+from verifier.contracts.memory import Memory, to_float
+from verifier.contracts.objects import (
+    Address,
+    Device,
+    Dim3,
+    Dtype,
+    Float,
+    Function,
+    Items,
+    Iterator,
+    Null,
+    Optional,
+    Pointer,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+)
+from verifier.contracts.run import Dead, NotSimple, Refused
+from verifier.contracts.values import (
+    FALSE,
+    SIZES,
+    TRUE,
+    Bool,
+    Int,
+    arith,
+    choose,
+    common,
+    compare,
+    const,
+    convert,
+    dtype_of,
+    land,
+    lnot,
+    lor,
+)
+from verifier.frontend.host import Node
+
+_COMPARES = ("<", ">", "<=", ">=", "==", "!=")
+
+
+class Evaluator(Memory):
+    """Calls of host functions are left to the subclass. ``launcher``: the function that launches are reported for."""
+
+    launcher = ""
+
+    def call(self, usr: str, args: list[Value], span: Span | None = None) -> Value:
+        raise NotImplementedError
+
+    def call_lambda(self, function: Function, args: list[Value]) -> Value:
+        raise NotImplementedError
+
+    def unknown_call(self, what: str, args: list[Value]) -> Value:
+        """What a call that is not understood was given may be changed."""
+        for value in args:
+            self.havoc(value, what)
+        return Unknown(what)
+
+    def condition(self, node: Node) -> Bool:
+        return self.as_condition(self.eval(node), node)
+
+    def eval(self, node: Node, hint: str = "") -> Value:
+        self.run.step()
+        handler: Callable[[Node, str], Value] | None = getattr(self, f"_eval_{node['k']}", None)
+        if handler is None:
+            for child in node.get("args", ()):
+                self.havoc_node(child)
+            return Unknown(f"{self.span(node)}: {node.get('why') or node['k']}")
+        value = handler(node, hint)
+        if isinstance(value, Pointer) and node.get("t", "").endswith("*"):
+            return self.pointer_cast(value, node["t"])
+        return value
+
+    def _eval_int(self, node: Node, hint: str) -> Value:
+        type_ = dtype_of(node["t"]) or "i64"
+        if type_ == "bool":
+            return TRUE if node["v"] else FALSE
+        return const(node["v"], type_)
+
+    def _eval_enum(self, node: Node, hint: str) -> Value:
+        if node["owner"] == "ScalarType":
+            return Dtype(tensors.DTYPES.get(node["name"]))
+        return const(node["v"], "i32")
+
+    def _eval_float(self, node: Node, hint: str) -> Value:
+        value, type_ = node["v"], dtype_of(node["t"]) or "f64"
+        if value is not None and abs(value) < 1 << 53 and value == int(value):
+            return Float(value, (const(int(value)), const(1)), type_)
+        return Float(value, None, type_)
+
+    def _eval_str(self, node: Node, hint: str) -> Value:
+        return Text(node["v"])
+
+    def _eval_null(self, node: Node, hint: str) -> Value:
+        return Null()
+
+    def _eval_default(self, node: Node, hint: str) -> Value:
+        return Unknown("default argument")
+
+    def _eval_throw(self, node: Node, hint: str) -> Value:
+        raise Dead
+
+    def _eval_var(self, node: Node, hint: str) -> Value:
+        if "shim" in node:
+            name = node["shim"].split("::")[-1]
+            if node["t"] == "c10::ScalarType":
+                return Dtype(tensors.DTYPES.get(name))
+            if name == "nullopt":
+                return Null()
+            return const(node["v"], dtype_of(node["t"]) or "i32") if "v" in node else Unknown(name)
+        place = self.references.get(node["id"], Address(node["id"]))
+        if place.cell in self.cells:
+            return self.load(place)
+        if "v" in node:
+            type_ = dtype_of(node["t"])
+            if type_ == "bool":
+                return TRUE if node["v"] else FALSE
+            if type_ in SIZES and type_ not in ("f32", "f64", "f16", "bf16"):
+                return const(node["v"], type_)
+        return Unknown(f"{node['name']}")
+
+    def _eval_function(self, node: Node, hint: str) -> Value:
+        if node.get("kernel"):
+            return Function(kernel=node["name"].split("::")[-1], targs=tuple(node["targs"] or ()))
+        return Function(usr=node.get("fn", ""))
+
+    def _eval_lambda(self, node: Node, hint: str) -> Value:
+        return Function(node=node, captured=dict(self.cells) if node["by_value"] else None)
+
+    def _eval_new(self, node: Node, hint: str) -> Value:
+        return Unknown("host memory")
+
+    def _eval_init(self, node: Node, hint: str) -> Value:
+        items = tuple(self.eval(i) for i in node["items"])
+        if node["t"] == "dim3":
+            return self.dim3(list(items), node["items"])
+        if len(items) == 1 and (dtype_of(node["t"]) or node["t"].endswith("*")):
+            return self.coerce(items[0], node["t"])
+        return Items(items)
+
+    def _eval_member(self, node: Node, hint: str) -> Value:
+        if node["base"] is None:
+            return Unknown(f"member {node['name']}")
+        value = self.eval(node["base"])
+        if isinstance(value, Address):
+            value = self.load(value)
+        return self.component(value, node["name"])
+
+    def _eval_index(self, node: Node, hint: str) -> Value:
+        base, index = self.eval(node["a"]), self.eval(node["i"])
+        return self.element(base, index, node)
+
+    def _eval_cond(self, node: Node, hint: str) -> Value:
+        condition = self.condition(node["c"])
+        known = self.run.evaluate(condition)
+        if known is None and condition.plain:
+            self.run.speculative += 1
+            try:
+                merged = merge(condition, self.eval(node["a"]), self.eval(node["b"]))
+            except (NotSimple, Dead, Refused):
+                merged = None
+            finally:
+                self.run.speculative -= 1
+            if merged is not None:
+                return merged
+        answer = self.run.decide(condition, self.span(node)) if known is None else known
+        return self.eval(node["a"] if answer else node["b"])
+
+    def _eval_un(self, node: Node, hint: str) -> Value:
+        op = node["op"]
+        if op in ("++", "--", "p++", "p--"):
+            place = self.place(node["a"])
+            old = self.eval(node["a"])
+            new: Value = self.binary("+" if "++" in op else "-", old, const(1, "i32"), node["a"])
+            new = self.coerce(new, node["a"]["t"])
+            if place is None:
+                raise Refused(f"{self.span(node)}: {op} of something that is not a variable")
+            self.store(place, new)
+            return old if op.startswith("p") else new
+        if op == "&":
+            if node["a"]["k"] == "function":
+                return self.eval(node["a"])
+            return self.place(node["a"]) or Unknown("an address")
+        value = self.eval(node["a"])
+        match op, value:
+            case "!", _:
+                return lnot(self.as_condition(value, node))
+            case "*", Address():
+                return self.load(value)
+            case "*", Optional(value=inner):
+                found: Value = inner
+                return found
+            case "+", _:
+                return self.coerce(value, node["t"])
+            case "-", Int():
+                type_ = dtype_of(node["t"]) or value.type
+                return arith("-", const(0, type_), convert(value, type_), type_) or Unknown("negation")
+            case "-", Float(value=number, ratio=ratio):
+                negated = None
+                if ratio is not None and (top := arith("-", const(0), ratio[0], "i64")) is not None:
+                    negated = (top, ratio[1])
+                return Float(None if number is None else -number, negated, value.type)
+            case "~", Int():
+                type_ = dtype_of(node["t"]) or value.type
+                if value.value is not None:
+                    return convert(const(~value.value, "py"), type_)
+                return arith("-", const(-1, type_), convert(value, type_), type_) or Unknown("complement")
+        return Unknown(f"{self.span(node)}: operator {op}")
+
+    def _eval_bin(self, node: Node, hint: str) -> Value:
+        op = node["op"]
+        if op == ",":
+            self.eval(node["a"])
+            return self.eval(node["b"])
+        if op == "=":
+            value = self.eval(node["b"], self._name_hint(node["a"]))
+            self.assign(node["a"], value)
+            return value
+        if op in ("&&", "||"):
+            left = self.condition(node["a"])
+            known = self.run.evaluate(left)
+            if known is not None:
+                return self.condition(node["b"]) if known == (op == "&&") else (TRUE if known else FALSE)
+            if not pure(node["b"]):
+                if self.run.decide(left, self.span(node)) == (op == "&&"):
+                    return self.condition(node["b"])
+                return FALSE if op == "&&" else TRUE
+            right = self.condition(node["b"])
+            return land(left, right) if op == "&&" else lor(left, right)
+        if op.endswith("=") and op not in _COMPARES:
+            old, value = self.eval(node["a"]), self.eval(node["b"])
+            self.assign(node["a"], self.coerce(self.binary(op[:-1], old, value, node), node["a"]["t"]))
+            return self.eval(node["a"])
+        return self.binary(op, self.eval(node["a"]), self.eval(node["b"]), node)
+
+    def _name_hint(self, node: Node) -> str:
+        return node["name"] if node["k"] == "var" else ""
+
+    def binary(self, op: str, a: Value, b: Value, node: Node) -> Value:
+        """A C operator on values; operands are converted as C does where the tree has not done it."""
+        if isinstance(a, Bool):
+            a = self.bool_value(a)
+        if isinstance(b, Bool):
+            b = self.bool_value(b)
+        if isinstance(a, Float) and isinstance(b, Int):
+            b = to_float(b, a.type)
+        if isinstance(b, Float) and isinstance(a, Int):
+            a = to_float(a, b.type)
+        match a, b:
+            case Int(), Int():
+                a, b = self.run.narrow(a), self.run.narrow(b)
+                for one, other in ((a, b), (b, a)):
+                    shape = tensors.rank_symbol(one, self.run)
+                    if shape and other.value is not None and op in ("==", "!="):
+                        same = Bool(fact=("rank", shape, other.value))
+                        return same if op == "==" else lnot(same)
+                if op in ("<<", ">>"):
+                    type_ = common(a.type, a.type)
+                else:
+                    type_ = common(a.type, b.type)
+                    b = convert(b, type_)
+                a = convert(a, type_)
+                if op in _COMPARES:
+                    return compare(op, a, b)
+                return arith(op, a, b, type_) or self.free_int(type_, f"{self.span(node)}: operator {op}")
+            case Float(), Float():
+                return float_binary(op, a, b) or self.free_condition(op, node)
+            case Iterator(items=items, index=at), Int() if op in ("+", "-"):
+                if b.value is not None:
+                    return Iterator(items, at + b.value if op == "+" else at - b.value)
+            case Pointer(), Int() if op in ("+", "-"):
+                return self.moved(a, b, op)
+            case Int(), Pointer() if op == "+":
+                return self.moved(b, a, op)
+            case (Device(of=x), Int(value=1)) | (Int(value=1), Device(of=x)) if op in ("==", "!="):
+                cuda = Bool(fact=("cuda", x.key, None))
+                return cuda if op == "==" else lnot(cuda)
+            case Dtype(), Dtype() if op in ("==", "!="):
+                found = calls.same_dtype(self.run, a, b)
+                return found if op == "==" else lnot(found)
+            case (Pointer() | Address() | Tensor(), Null()) | (Null(), Pointer() | Address() | Tensor()):
+                return TRUE if op == "!=" else FALSE
+            case Null(), Null():
+                return TRUE if op == "==" else FALSE
+            case Optional(), Null():
+                present = tensors.defined(self.run, a)
+                return present if op == "!=" else lnot(present)
+        if op in _COMPARES:
+            return self.free_condition(op, node)
+        why = next((v.why for v in (a, b) if isinstance(v, Unknown)), f"operator {op}")
+        type_name = dtype_of(node["t"])
+        if type_name in ("f32", "f64"):
+            return Float(type=type_name)
+        return Unknown(why)
+
+    def _eval_cast(self, node: Node, hint: str) -> Value:
+        return self.coerce(self.eval(node["a"], hint), node["t"])
+
+    def _eval_construct(self, node: Node, hint: str) -> Value:
+        type_ = node["t"]
+        values = [self.eval(a, hint) for a in node["args"]]
+        if type_ == "dim3":
+            return self.dim3(values, node["args"])
+        return calls.construct(self, type_, values, node)
+
+    def _eval_call(self, node: Node, hint: str) -> Value:
+        if not node["name"]:
+            target = self.eval(node["callee"])
+            return self.apply(target, self.arguments(node), node)
+        if node["name"].endswith("operator()"):
+            target = self.eval(node["args"][0])
+            return self.apply(target, [self.eval(a) for a in node["args"][1:]], node)
+        if "fn" in node:
+            return self.call(node["fn"], self.arguments(node), self.span(node))
+        return calls.call(self, node, hint)
+
+    def arguments(self, node: Node) -> list[Value]:
+        """Arguments of a user function: variables bound to a reference parameter are passed as places."""
+        function = self.code.functions.get(node.get("fn", ""))
+        out: list[Value] = []
+        for index, argument in enumerate(node["args"]):
+            param = function["params"][index] if function and index < len(function["params"]) else None
+            if argument["k"] == "default" and param is not None and param["default"] is not None:
+                out.append(self.eval(param["default"]))
+                continue
+            if param is not None and param["ref"] and not param["const"]:
+                place = self.place(argument)
+                if place is not None:
+                    out.append(place)
+                    continue
+            out.append(self.eval(argument))
+        return out
+
+    def apply(self, target: Value, args: list[Value], node: Node) -> Value:
+        match target:
+            case Function(node=lambda_) if lambda_ is not None:
+                return self.call_lambda(target, args)
+            case Function(usr=usr) if usr:
+                return self.call(usr, args, self.span(node))
+            case _:
+                raise Refused(f"{self.span(node)}: a call through something that is not followed")
+
+    def _eval_operator(self, node: Node, hint: str) -> Value:
+        if node["name"].endswith("operator()"):
+            return self.apply(self.eval(node["args"][0]), [self.eval(a) for a in node["args"][1:]], node)
+        if "fn" in node:
+            return self.unknown_call("an operator of the host code", [self.eval(a) for a in node["args"]])
+        return calls.operator(self, node, hint)
+
+    def _eval_method(self, node: Node, hint: str) -> Value:
+        return calls.method(self, node, hint)
+
+    def _eval_launch(self, node: Node, hint: str) -> Value:
+        calls.launch(self, node)
+        return Unknown("void")
+
+
+def float_binary(op: str, a: Float, b: Float) -> Value | None:
+    """Constants are computed; a quotient of exact ints is kept as a ratio for ``ceil`` (double only)."""
+    type_ = "f64" if "f64" in (a.type, b.type) else a.type
+    if op in _COMPARES:
+        if a.ratio and b.ratio and a.ratio[1].value == 1 and b.ratio[1].value == 1:
+            return compare(op, a.ratio[0], b.ratio[0])
+        return None
+    if (
+        op == "/"
+        and type_ == "f64"
+        and a.ratio
+        and b.ratio
+        and a.ratio[1].value == 1
+        and b.ratio[1].value == 1
+    ):
+        if (
+            b.ratio[0].lo is not None
+            and b.ratio[0].lo >= 1
+            and a.ratio[0].lo is not None
+            and a.ratio[0].lo >= 0
+        ):
+            return Float(None, (a.ratio[0], b.ratio[0]), type_)
+    if (
+        a.ratio
+        and b.ratio
+        and a.ratio[1].value == 1
+        and b.ratio[1].value == 1
+        and op in ("+", "-", "*")
+        and type_ == "f64"
+    ):
+        found = arith(op, a.ratio[0], b.ratio[0], "py")
+        if found is not None and found.lo is not None and found.hi is not None:
+            return to_float(found, "f64")
+    return Float(type=type_)
+
+
+def merge(condition: Bool, a: Value, b: Value) -> Value | None:
+    """``condition ? a : b`` as one value, or None where it needs a decision."""
+    if a == b:
+        return a
+    match a, b:
+        case Int(), Int() if a.type == b.type:
+            return choose(condition, a, b)
+        case Bool(), Bool() if a.plain and b.plain:
+            return Bool(f"({a.text} if {condition.text} else {b.text})")
+        case Float(), Float() if a.type == b.type:
+            return Float(type=a.type)
+        case Dim3(), Dim3():
+            return Dim3(choose(condition, a.x, b.x), choose(condition, a.y, b.y), choose(condition, a.z, b.z))
+        case Text(), Text():
+            return Text()
+    return None
+
+
+def pure(node: Node) -> bool:
+    """Whether evaluating it can change nothing and does not launch (the right side of && may then be evaluated)."""
+    match node["k"]:
+        case "un":
+            return node["op"] not in ("++", "--", "p++", "p--") and pure(node["a"])
+        case "bin":
+            return (
+                not (node["op"].endswith("=") and node["op"] not in _COMPARES)
+                and pure(node["a"])
+                and pure(node["b"])
+            )
+        case "call" | "launch" | "lambda" | "throw":
+            return False
+        case "method":
+            name = node["name"].split("::")[-1]
+            if name == "size":  # throws for a dim that is not there
+                return False
+            return not name.endswith("_") and (node["base"] is None or pure(node["base"]))
+        case _:
+            return True

@@ -1,0 +1,349 @@
+"""The memory of a path through C++ host code: variables, places in them, and conversions between C types.
+
+A variable is a cell, by its declaration; structs and arrays are values in it, and a place is a cell with a path into it.
+
+Invariant: what a call that is not understood could change is unknown afterwards.
+
+Example: ``grid.x = n`` stores at ``Address("grid@3:8", ("x",))``, converted to ``unsigned int``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specs.location import Span
+from verifier.contracts import calls, tensors
+from verifier.contracts.objects import (
+    Address,
+    Dim3,
+    Dtype,
+    Float,
+    Items,
+    Null,
+    Optional,
+    Pointer,
+    Record,
+    Sizes,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+)
+from verifier.contracts.run import NotSimple, Run
+from verifier.contracts.values import (
+    FALSE,
+    SIZES,
+    TRUE,
+    Bool,
+    Int,
+    arith,
+    as_bool,
+    as_int,
+    choose,
+    compare,
+    const,
+    convert,
+    dtype_of,
+    element_of,
+    limits,
+)
+from verifier.frontend.host import HostCode, Node
+
+
+class Memory:
+    """``cells``: values by declaration. ``references``: variables that are another name for a place."""
+
+    def __init__(self, run: Run, code: HostCode) -> None:
+        self.run = run
+        self.code = code
+        self.cells: dict[str, Value] = {}
+        self.references: dict[str, Address] = {}
+
+    def eval(self, node: Node, hint: str = "") -> Value:
+        """The value of an expression (see ``evaluate``)."""
+        raise NotImplementedError
+
+    def span(self, node: Node) -> Span:
+        return self.code.span(node.get("s"))
+
+    def place(self, node: Node) -> Address | None:
+        """Where an lvalue lives; None for what is no variable of ours."""
+        match node["k"]:
+            case "var":
+                identity = node["id"]
+                return self.references.get(identity, Address(identity))
+            case "member" if node["base"] is not None:
+                base = self.place(node["base"])
+                if base is None:
+                    return None
+                value = self.load(base)
+                if isinstance(value, Address):  # p->field
+                    return Address(value.cell, (*value.path, node["name"]))
+                return Address(base.cell, (*base.path, node["name"]))
+            case "index":
+                base, index = self.place(node["a"]), self.eval(node["i"])
+                if base is None or not isinstance(index, Int) or index.value is None:
+                    return None
+                return Address(base.cell, (*base.path, index.value))
+            case "un" if node["op"] == "*":
+                value = self.eval(node["a"])
+                return value if isinstance(value, Address) else None
+            case "cast":
+                return self.place(node["a"])
+            case "operator" if node["name"].endswith("operator[]") and len(node["args"]) == 2:
+                return self.place({"k": "index", "a": node["args"][0], "i": node["args"][1]})
+        return None
+
+    def load(self, place: Address) -> Value:
+        value: Value = self.cells.get(place.cell) or Unknown(f"{place.cell.split('@')[0]}")
+        for step in place.path:
+            value = self.component(value, step)
+        return value
+
+    def component(self, value: Value, step: Any) -> Value:
+        match value:
+            case Items(items=items) if isinstance(step, int):
+                return items[step] if 0 <= step < len(items) else Unknown("element out of range")
+            case Record(type=type_, fields=fields):
+                if step in fields:
+                    found: Value = fields[step]
+                    return found
+                return calls.device_property(self.run, type_, str(step))
+            case Dim3(x=x, y=y, z=z):
+                return {"x": x, "y": y, "z": z}.get(step) or Unknown(f"member {step}")
+            case Items(items=items) if step in ("first", "second"):
+                second: Value = items[("first", "second").index(step)]
+                return second
+            case _:
+                return Unknown(f"member {step}")
+
+    def store(self, place: Address, value: Value) -> None:
+        if self.run.speculative and place.path:
+            raise NotSimple
+        if not place.path:
+            self.cells[place.cell] = value
+            return
+        self.cells[place.cell] = self._updated(self.cells.get(place.cell), place.path, value)
+
+    def _updated(self, old: Value | None, path: tuple[Any, ...], value: Value) -> Value:
+        if not path:
+            return value
+        step, rest = path[0], path[1:]
+        match old:
+            case Items(items=items) if isinstance(step, int) and 0 <= step < len(items):
+                return Items((*items[:step], self._updated(items[step], rest, value), *items[step + 1 :]))
+            case Record(type=type_, fields=fields):
+                return Record(type_, {**fields, step: self._updated(fields.get(step), rest, value)})
+            case Dim3(x=x, y=y, z=z) if step in ("x", "y", "z") and not rest:
+                parts: dict[str, Any] = {"x": x, "y": y, "z": z, step: self.coerce(value, "unsigned int")}
+                if all(isinstance(p, Int) for p in parts.values()):
+                    return Dim3(parts["x"], parts["y"], parts["z"])
+        return Unknown("an assignment that is not followed")
+
+    def havoc(self, value: Value, why: str) -> None:
+        """What is reachable from an argument of a call that is not understood is unknown afterwards."""
+        match value:
+            case Address():
+                self.store(value, Unknown(why))
+            case Tensor() | Pointer():
+                if value.storage in self.run.storages:
+                    self.run.write(value.storage)
+            case Items(items=items):
+                for item in items:
+                    self.havoc(item, why)
+            case _:
+                return
+
+    def havoc_node(self, node: Node) -> None:
+        """An argument of something not understood: what it names may change."""
+        if node["k"] in ("var", "member", "index"):
+            place = self.place(node)
+            value = self.load(place) if place is not None else Unknown("")
+            if isinstance(value, Tensor | Pointer):
+                self.havoc(value, "an expression that is not understood")
+            elif place is not None:
+                self.store(place, Unknown(f"{self.span(node)}: an expression that is not understood"))
+        elif node["k"] != "lambda":
+            self.havoc(self.eval(node), "an expression that is not understood")
+
+    def coerce(self, value: Value, type_: str, count: int | None = None) -> Value:
+        """The C conversion to a type, by name. Class types pass through."""
+        dtype = dtype_of(type_)
+        if dtype == "bool":
+            if isinstance(value, Unknown | Float | Text):
+                return value
+            return self.as_condition(value, {"s": None})
+        if dtype in ("f32", "f64", "f16", "bf16"):
+            if isinstance(value, Bool):
+                value = self.bool_value(value)
+            if isinstance(value, Int):
+                return to_float(value, dtype)
+            if isinstance(value, Float):
+                exact = dtype == "f64" or (value.ratio is None) or dtype == value.type
+                return Float(value.value, value.ratio if exact else None, dtype)
+            return Float(type=dtype) if isinstance(value, Unknown) else value
+        if dtype is not None:
+            match value:
+                case Bool():
+                    return convert(self.bool_value(value), dtype)
+                case Int():
+                    return convert(self.run.narrow(value), dtype)
+                case Float(ratio=ratio) if ratio is not None:
+                    quotient = arith("/", ratio[0], ratio[1], "py")
+                    return convert(quotient, dtype) if quotient is not None else Unknown("float to int")
+                case Float():
+                    return self.free_int(dtype, "a float converted to an int", "rounded")
+                case Dtype() | Unknown() | Pointer() | Optional() | Tensor() | Items() | Text():
+                    return value
+            return value
+        if type_.endswith("*"):
+            return self.pointer_cast(value, type_)
+        if type_.endswith("]") and isinstance(value, Items) and count and len(value.items) < count <= 64:
+            element = type_[: type_.index("[")].strip()
+            zero = self.coerce(const(0, "i32"), element)
+            return Items((*value.items, *(zero for _ in range(count - len(value.items)))))
+        if type_ == "dim3" and isinstance(value, Int):
+            return self.dim3([value], [])
+        if type_.endswith("]") and isinstance(value, Items):
+            element = type_[: type_.index("[")].strip()
+            return Items(tuple(self.coerce(i, element) for i in value.items))
+        return value
+
+    def pointer_cast(self, value: Value, type_: str) -> Value:
+        if isinstance(value, Int) and value.value == 0:
+            return Null()
+        if isinstance(value, Pointer):
+            found = element_of(type_)
+            if type_.removeprefix("const ").rstrip("* ") == "void":
+                return Pointer(value.storage, value.offset, None, 1, 1)
+            if found is None:
+                return Pointer(value.storage, value.offset, None, 1, 0)
+            dtype, lanes = found
+            return Pointer(value.storage, value.offset, dtype, lanes, SIZES[dtype] * lanes)
+        return value
+
+    def dim3(self, values: list[Value], nodes: list[Node]) -> Value:
+        if len(values) == 1 and isinstance(values[0], Dim3):
+            return values[0]
+        parts: list[Int] = []
+        for value, node in zip(values, nodes or [{"k": "?"}] * len(values), strict=False):
+            if node["k"] == "default":
+                parts.append(const(1, "u32"))
+                continue
+            converted = self.coerce(value, "unsigned int")
+            if not isinstance(converted, Int):
+                why = value.why if isinstance(value, Unknown) else "a launch dimension"
+                converted = self.free_int("u32", why, "extent")
+            parts.append(converted)
+        while len(parts) < 3:
+            parts.append(const(1, "u32"))
+        return Dim3(*parts[:3])
+
+    def as_condition(self, value: Value, node: Node) -> Bool:
+        match value:
+            case Bool():
+                return value
+            case Int():
+                return as_bool(value)
+            case Null():
+                return FALSE
+            case Pointer() | Address():
+                return TRUE
+            case Optional():
+                return tensors.defined(self.run, value)
+            case Float(value=number) if number is not None:
+                return TRUE if number != 0 else FALSE
+            case _:
+                if self.run.speculative:
+                    raise NotSimple
+                why = value.why if isinstance(value, Unknown) else "a condition"
+                return self.run.unknown_condition(f"{self.span(node)}: {why}")
+
+    def bool_value(self, value: Bool) -> Int:
+        if value.plain:
+            return as_int(value, "i32")
+        return const(int(self.run.decide(value)), "i32")
+
+    def free_condition(self, op: str, node: Node) -> Value:
+        if self.run.speculative:
+            raise NotSimple
+        return self.run.unknown_condition(f"{self.span(node)}: a comparison that is not followed")
+
+    def free_int(self, type_: str, why: str, hint: str = "value") -> Int:
+        """An int that is not followed. Any contract that mentions it has a gap."""
+        if self.run.speculative:
+            raise NotSimple
+        lo, hi = limits(type_)
+        out = self.run.fresh(hint, "scalar", type_, meaning=why, lo=lo, hi=hi, gap=f"{why} is not followed")
+        info = self.run.symbols[out.text]
+        info.low, info.high = lo, hi
+        return out
+
+    def prefer(self, name: str, value: Value) -> None:
+        """A symbol is named after the first variable that holds just it, through width conversions."""
+        if not isinstance(value, Int):
+            return
+        text = value.text
+        for type_ in ("i32", "u32", "i64", "u64"):
+            if (
+                text.startswith(f"{type_}(")
+                and text.endswith(")")
+                and text[len(type_) + 1 : -1].isidentifier()
+            ):
+                text = text[len(type_) + 1 : -1]
+        info = self.run.symbols.get(text)
+        if info is not None and not info.prefer and not info.value:
+            info.prefer = name
+        elif text.endswith("_numel"):
+            self.run.numel_prefer.setdefault(text, name)
+
+    def assign(self, target: Node, value: Value) -> None:
+        place = self.place(target)
+        if place is None:
+            base = target
+            while base["k"] in ("member", "index", "cast"):
+                base = base.get("base") or base.get("a") or {"k": "none"}
+            if base["k"] == "var":  # an element with an index that is not followed
+                root = self.references.get(base["id"], Address(base["id"]))
+                held = self.load(root)
+                if isinstance(held, Items | Record):
+                    self.store(
+                        root, Unknown(f"{self.span(target)}: assigned at an index that is not followed")
+                    )
+            return
+        self.store(place, self.coerce(value, target["t"]))
+        if not place.path:
+            self.prefer(place.cell.split("@")[0], value)
+
+    def element(self, base: Value, index: Value, node: Node) -> Value:
+        if isinstance(base, Sizes):
+            return tensors.size(self.run, base.tensor, index)
+        if isinstance(base, Address):
+            base = self.load(base)
+        if isinstance(base, Items) and isinstance(index, Int):
+            index = self.run.narrow(index)
+            if index.value is not None:
+                at = index.value
+                return base.items[at] if 0 <= at < len(base.items) else Unknown("element out of range")
+            if base.items and all(isinstance(i, Int) for i in base.items) and len(base.items) <= 16:
+                out = base.items[-1]
+                for at in range(len(base.items) - 2, -1, -1):
+                    out = choose(compare("==", index, const(at, index.type)), base.items[at], out)
+                result: Value = out
+                return result
+        return Unknown(f"{self.span(node)}: an element that is not followed")
+
+    def moved(self, pointer: Pointer, by: Int, op: str) -> Value:
+        if pointer.offset is None or not pointer.size:
+            return Pointer(pointer.storage, None, pointer.dtype, pointer.lanes, pointer.size)
+        step = arith("*", convert(by, "py"), const(pointer.size, "py"), "py")
+        offset = arith(op, pointer.offset, step, "py") if step is not None else None
+        return Pointer(pointer.storage, offset, pointer.dtype, pointer.lanes, pointer.size)
+
+
+def to_float(value: Int, dtype: str) -> Float:
+    """Exact only where every value of the interval is a float of this type."""
+    top = {"f64": 1 << 53, "f32": 1 << 24, "f16": 1 << 11, "bf16": 1 << 8}[dtype]
+    exact = value.lo is not None and value.hi is not None and -top <= value.lo and value.hi <= top
+    number = float(value.value) if value.value is not None else None
+    return Float(number, (value, const(1)) if exact else None, dtype)
