@@ -14,8 +14,9 @@ import numpy as np
 from sanitizers.simulator import DTYPE_BYTES, small_values
 from specs.contract import ConcreteBuffer, ConcreteLaunch
 
-Contents = Literal["zeros", "counting", "random"]
-"""``zeros``: valid as any index, count or flag. ``counting``: distinct. ``random``: small and repeated."""
+Contents = Literal["zeros", "ones", "counting", "random"]
+"""``zeros``: valid as any index, count or flag; ``ones``: as any divisor. ``counting``: distinct. ``random``: small,
+repeated."""
 
 
 def open_buffers(launch: ConcreteLaunch) -> list[ConcreteBuffer]:
@@ -31,13 +32,11 @@ def fill(launch: ConcreteLaunch, contents: Contents, seed: int) -> dict[str, byt
     """Contents of the open buffers; the runner's own small values for all others."""
     if contents == "random":
         return {b.param: small_values(b, seed) for b in open_buffers(launch) if b.numel <= 1 << 22}
-    return {
-        b.param: bytes(b.numel * DTYPE_BYTES[b.dtype]) if contents == "zeros" else _counting(b)
-        for b in open_buffers(launch)
-        if b.numel <= 1 << 22
-    }
+    return {b.param: _pattern(b, contents) for b in open_buffers(launch) if b.numel <= 1 << 22}
 
 
-def _counting(buffer: ConcreteBuffer) -> bytes:
-    kind = f"<{buffer.dtype[0]}{DTYPE_BYTES[buffer.dtype]}"
-    return np.arange(buffer.numel, dtype=np.int64).astype(kind).tobytes()
+def _pattern(buffer: ConcreteBuffer, contents: Contents) -> bytes:
+    values = np.arange(buffer.numel, dtype=np.int64)
+    if contents != "counting":
+        values[:] = contents == "ones"
+    return values.astype(f"<{buffer.dtype[0]}{DTYPE_BYTES[buffer.dtype]}").tobytes()

@@ -30,25 +30,26 @@ def explain(runner: Runner, fault: Fault) -> str:
 
 
 def _contents(runner: Runner, fault: Fault) -> str:
+    """Zeros are valid as any index, count or flag (ones as a divisor): a fault that they show too is the kernel's."""
     buffers = open_buffers(fault.launch)
-    if not buffers:
+    valid: Contents = "ones" if fault.finding.property == "arithmetic" else "zeros"
+    if not buffers or fault.contents == valid:
         return ""
-    others: list[Contents] = ["zeros", "counting", "random"]
-    others.remove(fault.contents)
-    for contents in others:
-        results = [
-            runner.run(fault.launch, Schedule(kind, fault.schedule.seed), contents)
-            for kind in (fault.schedule.kind, "forward", "reverse")
-        ]
-        if all(_clean_of(r, fault) for r in results):
-            return f"bounds on the contents of {' or '.join(b.param for b in buffers)}"
+    results = [
+        runner.run(fault.launch, Schedule(kind, fault.schedule.seed), valid)
+        for kind in dict.fromkeys((fault.schedule.kind, *SCHEDULES))
+    ]
+    if all(_clean_of(r, fault) for r in results):
+        return f"bounds on the contents of {' or '.join(b.param for b in buffers)}"
     return ""
 
 
 def _sizes(runner: Runner, fault: Fault) -> str:
     contract, symbols = runner.contract, fault.launch.symbols
     extent = _extent_symbols(contract, fault)
-    for a, b in combinations([s.name for s in contract.symbols if _open(s)], 2):
+    bounded = {n for c in contract.requires for n in _names(c.text)}
+    sizes = [s.name for s in contract.symbols if s.kind == "dim" or (_open(s) and s.name not in bounded)]
+    for a, b in combinations(sizes, 2):
         if not {a, b} & extent:
             continue
         for text in (f"{a} == {b}", f"{a} <= {b}", f"{b} <= {a}"):
@@ -95,7 +96,7 @@ def _holds(text: str, symbols: dict[str, int]) -> bool:
 
 def _clean_where(runner: Runner, fault: Fault, text: str) -> bool:
     narrowed = replace(runner.contract, requires=(*runner.contract.requires, Clause(text, "assumed")))
-    launches: list[ConcreteLaunch] = runner.launches(narrowed, 4, runner.plan.seed + 1)
+    launches: list[ConcreteLaunch] = runner.launches(narrowed, 6, runner.plan.seed + 1)
     if len(launches) < 2 or runner.late:
         return False
     kinds = dict.fromkeys((fault.schedule.kind, *SCHEDULES[:2]))
