@@ -19,7 +19,7 @@ from pathlib import Path
 from specs.clauses import INT_TYPES, int_range, names
 from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
 from specs.location import Span
-from verifier.contracts.emit import _Substitute, _without_duplicates
+from verifier.contracts.clause_text import Substitute, without_duplicates
 from verifier.contracts.errors import ContractError
 from verifier.contracts.stated import Stated, StatedBuffer, StatedSymbol, read_comments, read_toml
 from verifier.contracts.values import dtype_of, element_of
@@ -133,7 +133,7 @@ def _fill(
             sorted(buffers.values(), key=lambda b: order.index(b.param) if b.param in order else 99)
         ),
         scalars=tuple(scalars.values()),
-        requires=tuple(_without_duplicates([*contract.requires, *joint.requires])),
+        requires=tuple(without_duplicates([*contract.requires, *joint.requires])),
         no_alias=(*contract.no_alias, *_disjoint(joint)),
         gaps=tuple(gaps),
         reference=stated.reference or contract.reference,
@@ -212,7 +212,7 @@ def _alone(stated: Stated, params: dict[str, str], accepted: bool, cap: int) -> 
         symbols=tuple(joint.symbols.values()),
         buffers=tuple(buffers.values()),
         scalars=tuple(scalars),
-        requires=tuple(_without_duplicates(joint.requires)),
+        requires=tuple(without_duplicates(joint.requires)),
         no_alias=tuple(_disjoint(joint)),
         gaps=tuple(gaps),
         reference=stated.reference,
@@ -232,7 +232,7 @@ def _used(stated: Stated) -> set[str]:
 
 def _text(text: str, values: dict[str, str]) -> str:
     """A stated clause with kernel parameters replaced by what they are in this contract."""
-    return ast.unparse(_Substitute(values).visit(ast.parse(text.strip(), mode="eval").body))
+    return ast.unparse(Substitute(values).visit(ast.parse(text.strip(), mode="eval").body))
 
 
 def _parameter_symbol(joint: _Joint, name: str) -> str:

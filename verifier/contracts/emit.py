@@ -15,10 +15,17 @@ import ast
 import keyword
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 
-from specs.clauses import FUNCTIONS, ClauseError, ClauseUndefined, evaluate
+from specs.clauses import FUNCTIONS
 from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
+from verifier.contracts.clause_text import (
+    Simplify,
+    Substitute,
+    mentioned,
+    relevant,
+    rename,
+    without_duplicates,
+)
 from verifier.contracts.objects import Float, Null, Pointer, Shape, Unknown, Value
 from verifier.contracts.run import FreeShape, Run, Seen, Storage, SymbolInfo
 from verifier.contracts.tensors import product
@@ -143,8 +150,8 @@ class _Emitter:
     def _normal(self, text: str) -> str:
         node = ast.parse(text, mode="eval").body
         for _ in range(3):
-            node = _Substitute(self.replacements).visit(node)
-        return ast.unparse(_Simplify().visit(node))
+            node = Substitute(self.replacements).visit(node)
+        return ast.unparse(Simplify().visit(node))
 
     # --- the contract ------------------------------------------------------------------------------------------------
 
@@ -195,14 +202,14 @@ class _Emitter:
             seen.stream,
             seen.launcher,
         )
-        used = _mentioned(
+        used = mentioned(
             *launch.grid, *launch.block, launch.shared_bytes, *(b.extent for b in buffers),
             *(t for b in buffers for t in b.shape), *(t for b in buffers for t in b.content or ()),
             *(s.value for s in scalars if s.value is not None),
         )  # fmt: skip
         self._caps(used, requires)
-        requires = _relevant(_without_duplicates(requires), used)
-        used |= _mentioned(*(c.text for c in requires))
+        requires = relevant(without_duplicates(requires), used)
+        used |= mentioned(*(c.text for c in requires))
         symbols = self._symbols(used)
         contract = Contract(
             kernel=seen.kernel,
@@ -214,7 +221,7 @@ class _Emitter:
             requires=tuple(requires),
             origin="lifted",
             no_alias=self._no_alias(pointers),
-            assumptions=tuple(_without_duplicates(assumptions)),
+            assumptions=tuple(without_duplicates(assumptions)),
             gaps=tuple(dict.fromkeys(self.gaps)),
             result=self._result(pointers),
         )
@@ -450,7 +457,7 @@ class _Emitter:
                 requires.append(Clause(text, "derived", self.seen.span, "size cap"))
         for dims_known in self.run.caller_dims:
             text = product(dims_known).text
-            if used & _mentioned(text):
+            if used & mentioned(text):
                 requires.append(
                     Clause(self.text(f"({text} <= {self.cap})"), "derived", self.seen.span, "size cap")
                 )
@@ -517,108 +524,3 @@ class _Emitter:
 
 _TORCH_NAMES = {"f32": "Float", "f64": "Double", "f16": "Half", "bf16": "BFloat16", "i32": "Int", "i64": "Long", "u8": "Byte",
                 "i8": "Char", "i16": "Short", "bool": "Bool"}  # fmt: skip
-
-
-class _Substitute(ast.NodeTransformer):
-    def __init__(self, replacements: dict[str, str]) -> None:
-        self.replacements = replacements
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        text = self.replacements.get(node.id)
-        return node if text is None else ast.parse(text, mode="eval").body
-
-
-class _Simplify(ast.NodeTransformer):
-    """``x * 1``, ``1 * x`` and ``x // 1`` of what substitution left; nothing else."""
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        left, right = node.left, node.right
-        if isinstance(node.op, ast.Mult):
-            if isinstance(left, ast.Constant) and left.value == 1:
-                return right
-            if isinstance(right, ast.Constant) and right.value == 1:
-                return left
-        if isinstance(node.op, ast.FloorDiv) and isinstance(right, ast.Constant) and right.value == 1:
-            return left
-        return node
-
-
-def rename(contract: Contract, names: dict[str, str]) -> Contract:
-    """The same contract with other symbol names."""
-    if not names:
-        return contract
-
-    def new(text: str) -> str:
-        return ast.unparse(_Substitute(names).visit(ast.parse(text, mode="eval").body))
-
-    def clause(c: Clause) -> Clause:
-        return replace(c, text=new(c.text))
-
-    launch = contract.launch
-    return replace(
-        contract,
-        launch=replace(
-            launch,
-            grid=(new(launch.grid[0]), new(launch.grid[1]), new(launch.grid[2])),
-            block=(new(launch.block[0]), new(launch.block[1]), new(launch.block[2])),
-            shared_bytes=new(launch.shared_bytes),
-        ),
-        symbols=tuple(replace(s, name=names.get(s.name, s.name)) for s in contract.symbols),
-        buffers=tuple(
-            replace(
-                b,
-                extent=new(b.extent),
-                shape=tuple(new(t) for t in b.shape),
-                content=(new(b.content[0]), new(b.content[1])) if b.content else None,
-            )
-            for b in contract.buffers
-        ),
-        scalars=tuple(replace(s, value=None if s.value is None else new(s.value)) for s in contract.scalars),
-        requires=tuple(clause(c) for c in contract.requires),
-    )
-
-
-def _mentioned(*texts: str) -> set[str]:
-    out: set[str] = set()
-    for text in texts:
-        out |= _names_in(text)
-    return out
-
-
-@lru_cache(maxsize=20_000)
-def _names_in(text: str) -> frozenset[str]:
-    found = {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
-    return frozenset(found - set(FUNCTIONS))
-
-
-def _relevant(clauses: list[Clause], used: set[str]) -> list[Clause]:
-    """Clauses that share symbols, directly or through others, with what the launch uses. A clause without symbols stays."""
-    reached = set(used)
-    pending = [(c, _mentioned(c.text)) for c in clauses]
-    kept: set[int] = set()
-    changed = True
-    while changed:
-        changed = False
-        for index, (_, names) in enumerate(pending):
-            if index not in kept and (not names or names & reached):
-                kept.add(index)
-                if not names <= reached:
-                    reached |= names
-                    changed = True
-    return [c for i, (c, names) in enumerate(pending) if i in kept and (names or not _holds(c.text))]
-
-
-def _holds(text: str) -> bool:
-    """Whether a clause without symbols is true, and so says nothing."""
-    try:
-        return bool(evaluate(text, {}))
-    except (ClauseError, ClauseUndefined):
-        return False
-
-
-def _without_duplicates(clauses: list[Clause]) -> list[Clause]:
-    out: dict[tuple[str, str], Clause] = {}
-    for clause in clauses:
-        out.setdefault((clause.text, clause.note if clause.text == "True" else ""), clause)
-    return list(out.values())

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from specs.location import Span
-from verifier.contracts import calls, tensors
+from verifier.contracts import calls, launches, tensors, torch_calls
 from verifier.contracts.memory import Memory, to_float
 from verifier.contracts.objects import (
     Address,
@@ -290,7 +290,7 @@ class Evaluator(Memory):
                 cuda = Bool(fact=("cuda", x.key, None))
                 return cuda if op == "==" else lnot(cuda)
             case Dtype(), Dtype() if op in ("==", "!="):
-                found = calls.same_dtype(self.run, a, b)
+                found = tensors.same_dtype(self.run, a, b)
                 return found if op == "==" else lnot(found)
             case (Pointer() | Address() | Tensor(), Null()) | (Null(), Pointer() | Address() | Tensor()):
                 return TRUE if op == "!=" else FALSE
@@ -359,13 +359,13 @@ class Evaluator(Memory):
             return self.apply(self.eval(node["args"][0]), [self.eval(a) for a in node["args"][1:]], node)
         if "fn" in node:
             return self.unknown_call("an operator of the host code", [self.eval(a) for a in node["args"]])
-        return calls.operator(self, node, hint)
+        return torch_calls.operator(self, node, hint)
 
     def _eval_method(self, node: Node, hint: str) -> Value:
-        return calls.method(self, node, hint)
+        return torch_calls.method(self, node, hint)
 
     def _eval_launch(self, node: Node, hint: str) -> Value:
-        calls.launch(self, node)
+        launches.launch(self, node)
         return Unknown("void")
 
 

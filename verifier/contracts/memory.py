@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from specs.location import Span
-from verifier.contracts import calls, tensors
+from verifier.contracts import cuda_calls, tensors
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -108,7 +108,7 @@ class Memory:
                 if step in fields:
                     found: Value = fields[step]
                     return found
-                return calls.device_property(self.run, type_, str(step))
+                return cuda_calls.device_property(self.run, type_, str(step))
             case Dim3(x=x, y=y, z=z):
                 return {"x": x, "y": y, "z": z}.get(step) or Unknown(f"member {step}")
             case Items(items=items) if step in ("first", "second"):

@@ -29,6 +29,7 @@ from verifier.contracts.values import (
     const,
     convert,
     symbol,
+    truth,
 )
 
 DTYPES = {
@@ -273,3 +274,13 @@ def equal_shapes(run: Run, a: Tensor, b: Tensor) -> Bool:
         open_ = [t.text for t in texts if t.value is None]
         return Bool("(" + " and ".join(open_) + ")") if open_ else TRUE
     return Bool(fact=("same", a.dims, b.dims))
+
+
+def same_dtype(run: Run, a: Dtype, b: Dtype) -> Bool:
+    left, right = dtype_value(run, a), dtype_value(run, b)
+    if left is not None and right is not None:
+        return truth(left == right)
+    for one, other in ((a, right), (b, left)):
+        if one.of is not None and other is not None:
+            return Bool(fact=("dtype", one.of.key, other))
+    return Bool(fact=("same dtype", str(a.of and a.of.key), str(b.of and b.of.key)))

@@ -15,69 +15,37 @@ Example: ``int n = x.numel();`` ::
 
 from __future__ import annotations
 
-import ctypes
 import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import clang.cindex as ci
 from clang.cindex import Cursor, CursorKind, TypeKind
 
-Node = dict[str, Any]
+from verifier.frontend.host_expressions import (
+    ExpressionReader,
+    Node,
+    identity,
+    prepare_library,
+    qualified,
+    type_text,
+)
 
 _ARGS = [
     "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-nogpulib", "-nostdinc", "-std=c++17",
     "--cuda-path=/nonexistent", "--cuda-gpu-arch=sm_80", "-ferror-limit=0", "-w", "-fno-delayed-template-parsing",
 ]  # fmt: skip
 _ROUNDS = 4
-_TYPE_ARGUMENT, _INTEGRAL_ARGUMENT = 1, 4
-_MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"')
-_BINARY = {
-    1: ".*", 2: "->*", 3: "*", 4: "/", 5: "%", 6: "+", 7: "-", 8: "<<", 9: ">>", 10: "<=>", 11: "<", 12: ">", 13: "<=",
-    14: ">=", 15: "==", 16: "!=", 17: "&", 18: "^", 19: "|", 20: "&&", 21: "||", 22: "=", 23: "*=", 24: "/=", 25: "%=",
-    26: "+=", 27: "-=", 28: "<<=", 29: ">>=", 30: "&=", 31: "^=", 32: "|=", 33: ",",
-}  # fmt: skip
-_UNARY = {1: "p++", 2: "p--", 3: "++", 4: "--", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!"}
-_CASTS = {
-    CursorKind.CSTYLE_CAST_EXPR,
-    CursorKind.CXX_STATIC_CAST_EXPR,
-    CursorKind.CXX_REINTERPRET_CAST_EXPR,
-    CursorKind.CXX_CONST_CAST_EXPR,
-    CursorKind.CXX_DYNAMIC_CAST_EXPR,
-    CursorKind.CXX_FUNCTIONAL_CAST_EXPR,
-}
-_REFERENCES = {
-    CursorKind.TYPE_REF,
-    CursorKind.TEMPLATE_REF,
-    CursorKind.NAMESPACE_REF,
-    CursorKind.OVERLOADED_DECL_REF,
-    CursorKind.MEMBER_REF,
-}
-_FUNCTIONS = {
-    CursorKind.FUNCTION_DECL,
-    CursorKind.CXX_METHOD,
-    CursorKind.CONSTRUCTOR,
-    CursorKind.CONVERSION_FUNCTION,
-}
+_UNKNOWN_TYPE = re.compile(r"unknown type name '(\w+)'")
+_UNKNOWN_MEMBER = re.compile(
+    r"no (?:member|type|template) named '(\w+)' in (?:namespace )?'(?:struct |class )?([\w:]+)"
+)
+_NAMESPACES = ("torch", "at", "c10", "std", "at::cuda", "c10::cuda", "torch::nn::functional", "pybind11")
 
 
-class Reader:
-    """One parsed translation unit. ``first`` is the first physical line of the user's text."""
-
-    def __init__(self, unit: ci.TranslationUnit, first: int, text: str) -> None:
-        self.unit = unit
-        self.first = first
-        self.paths: list[str] = []
-        self.places = _places(text, first, self.paths)
-        self.functions: dict[str, Node] = {}
-        self.pending: list[Cursor] = []
-        self.device_ranges: list[tuple[int, int]] = []
-        self.budget = 400_000
-        self.depth = 0
-
-    # --- the unit ----------------------------------------------------------------------------------------------------
+class Reader(ExpressionReader):
+    """One parsed translation unit."""
 
     def read(self) -> Node:
         globals_: list[Node] = []
@@ -140,7 +108,7 @@ class Reader:
         return {
             "name": cursor.spelling,
             "template": cursor.kind == CursorKind.FUNCTION_TEMPLATE,
-            "params": [{"name": p.spelling, "type": _type(p.type)} for p in params],
+            "params": [{"name": p.spelling, "type": type_text(p.type)} for p in params],
             "s": self._span(cursor),
         }
 
@@ -149,9 +117,9 @@ class Reader:
         if key in self.functions:
             return
         node: Node = {
-            "name": _qualified(cursor),
+            "name": qualified(cursor),
             "params": [],
-            "result": _type(cursor.result_type),
+            "result": type_text(cursor.result_type),
             "s": self._span(cursor),
             "lines": [cursor.extent.start.line, cursor.extent.end.line],
             "body": None,
@@ -163,8 +131,8 @@ class Reader:
                 node["params"].append(
                     {
                         "name": child.spelling,
-                        "id": _identity(child),
-                        "type": _type(child.type),
+                        "id": identity(child),
+                        "type": type_text(child.type),
                         "ref": child.type.get_canonical().kind
                         in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE),
                         "const": child.type.get_canonical().get_pointee().is_const_qualified(),
@@ -175,8 +143,6 @@ class Reader:
                 node["body"] = self._stmt(child)
             elif child.kind == CursorKind.CXX_TRY_STMT:
                 node["body"] = {"k": "unknown", "why": "function try block", "s": self._span(child)}
-
-    # --- statements --------------------------------------------------------------------------------------------------
 
     def _stmt(self, cursor: Cursor) -> Node:
         self.depth += 1
@@ -258,8 +224,8 @@ class Reader:
         )
         return {
             "name": cursor.spelling,
-            "id": _identity(cursor),
-            "type": _type(cursor.type),
+            "id": identity(cursor),
+            "type": type_text(cursor.type),
             "const": cursor.type.is_const_qualified(),
             "static": cursor.storage_class == ci.StorageClass.STATIC,
             "ref": type_.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE),
@@ -277,13 +243,13 @@ class Reader:
         inits = [c for c in cursor.get_children() if c.kind.is_expression()]
         return {
             "name": "",
-            "id": _identity(cursor),
+            "id": identity(cursor),
             "type": "auto",
             "const": True,
             "static": False,
             "ref": False,
             "count": None,
-            "bindings": [{"name": c.spelling, "id": _identity(c)} for c in names],
+            "bindings": [{"name": c.spelling, "id": identity(c)} for c in names],
             "init": self._expr(inits[-1]) if inits else None,
             "s": self._span(cursor),
         }
@@ -372,395 +338,8 @@ class Reader:
                 return {"k": "unknown", "why": "statement before the first case", "s": span}
         return {"k": "switch", "a": self._expr(children[0]), "cases": cases, "s": span}
 
-    # --- expressions -------------------------------------------------------------------------------------------------
-
-    def _expr(self, cursor: Cursor) -> Node:
-        self.budget -= 1
-        if self.budget < 0:
-            raise MemoryError("host code too large")
-        self.depth += 1
-        try:
-            if self.depth > 200:
-                return {"k": "unknown", "t": "", "why": "expression nested too deep", "args": []}
-            node = self._expression(cursor)
-        finally:
-            self.depth -= 1
-        node.setdefault("t", _type(cursor.type))
-        node.setdefault("s", self._span(cursor))
-        return node
-
-    def _expression(self, cursor: Cursor) -> Node:
-        kind = cursor.kind
-        children = [c for c in cursor.get_children() if c.kind not in _REFERENCES]
-        match kind:
-            case CursorKind.INTEGER_LITERAL | CursorKind.CHARACTER_LITERAL:
-                return _evaluated(cursor) or {"k": "unknown", "why": "literal", "args": []}
-            case CursorKind.FLOATING_LITERAL:
-                return _evaluated(cursor) or {"k": "float", "v": None}
-            case CursorKind.STRING_LITERAL:
-                return {"k": "str", "v": cursor.spelling.strip('"')}
-            case CursorKind.CXX_BOOL_LITERAL_EXPR:
-                tokens = [t.spelling for t in cursor.get_tokens()]
-                return _evaluated(cursor) or {"k": "int", "v": int(tokens[:1] == ["true"])}
-            case CursorKind.CXX_NULL_PTR_LITERAL_EXPR | CursorKind.GNU_NULL_EXPR:
-                return {"k": "null"}
-            case CursorKind.PAREN_EXPR:
-                return self._expr(children[0])
-            case CursorKind.UNEXPOSED_EXPR:
-                return self._unexposed(cursor, children)
-            case CursorKind.DECL_REF_EXPR:
-                return self._reference(cursor)
-            case CursorKind.MEMBER_REF_EXPR:
-                if not children:
-                    return {"k": "member", "base": None, "name": cursor.spelling or _member_name(cursor)}
-                return {
-                    "k": "member",
-                    "base": self._expr(children[0]),
-                    "name": cursor.spelling or _member_name(cursor),
-                }
-            case CursorKind.CALL_EXPR:
-                return self._call(cursor, children)
-            case CursorKind.BINARY_OPERATOR | CursorKind.COMPOUND_ASSIGNMENT_OPERATOR if len(children) == 2:
-                op = _BINARY.get(ci.conf.lib.clang_getCursorBinaryOperatorKind(cursor), "?")
-                return {"k": "bin", "op": op, "a": self._expr(children[0]), "b": self._expr(children[1])}
-            case CursorKind.UNARY_OPERATOR if children:
-                op = _UNARY.get(ci.conf.lib.clang_getCursorUnaryOperatorKind(cursor), "?")
-                return {"k": "un", "op": op, "a": self._expr(children[0])}
-            case CursorKind.CONDITIONAL_OPERATOR:
-                c, a, b = (self._expr(x) for x in children)
-                return {"k": "cond", "c": c, "a": a, "b": b}
-            case CursorKind.ARRAY_SUBSCRIPT_EXPR:
-                return {"k": "index", "a": self._expr(children[0]), "i": self._expr(children[1])}
-            case CursorKind.INIT_LIST_EXPR:
-                return {"k": "init", "items": [self._expr(c) for c in children]}
-            case CursorKind.LAMBDA_EXPR:
-                return self._lambda(cursor)
-            case CursorKind.CXX_UNARY_EXPR:
-                return _evaluated(cursor) or {"k": "unknown", "why": "sizeof", "args": []}
-            case CursorKind.CXX_NEW_EXPR:
-                return {"k": "new", "args": [self._expr(c) for c in children if c.kind.is_expression()]}
-            case CursorKind.CXX_DELETE_EXPR:
-                return {"k": "unknown", "why": "", "args": [], "t": "void"}
-            case CursorKind.CXX_THROW_EXPR:
-                return {"k": "throw"}
-            case CursorKind.CXX_THIS_EXPR:
-                return {"k": "unknown", "why": "this", "args": []}
-            case _ if kind in _CASTS and children:
-                return {"k": "cast", "a": self._expr(children[-1]), "explicit": True}
-        return {
-            "k": "unknown",
-            "why": kind.name.lower().replace("_", " "),
-            "args": [self._expr(c) for c in children if c.kind.is_expression()],
-        }
-
-    def _unexposed(self, cursor: Cursor, children: list[Cursor]) -> Node:
-        """Implicit casts, temporaries, default arguments, recovered errors."""
-        if not children:
-            if cursor.location.line == 0:
-                return {"k": "default"}
-            return _evaluated(cursor) or {"k": "unknown", "why": "expression", "args": []}
-        if len(children) > 1:
-            return {
-                "k": "unknown",
-                "why": "expression",
-                "args": [self._expr(c) for c in children if c.kind.is_expression()],
-            }
-        inner = self._expr(children[0])
-        type_ = _type(cursor.type)
-        if type_ == inner["t"] or not type_:
-            return inner
-        return {"k": "cast", "t": type_, "a": inner, "explicit": False}
-
-    def _reference(self, cursor: Cursor) -> Node:
-        target = cursor.referenced
-        if target is None:
-            return {"k": "unknown", "why": "name", "args": []}
-        if target.kind == CursorKind.ENUM_CONSTANT_DECL:
-            owner = target.semantic_parent.spelling
-            return {"k": "enum", "v": target.enum_value, "name": target.spelling, "owner": owner}
-        if target.kind in _FUNCTIONS or target.kind == CursorKind.FUNCTION_TEMPLATE:
-            return {"k": "function", **self._callee(target)}
-        node: Node = {"k": "var", "name": target.spelling, "id": _identity(target)}
-        if target.location.line < self.first:
-            node["shim"] = _qualified(target)
-            value = _evaluated(cursor)
-            if value is not None:
-                node["v"] = value["v"]
-        elif target.type.is_const_qualified() or target.kind == CursorKind.TEMPLATE_NON_TYPE_PARAMETER:
-            value = _evaluated(cursor)
-            if value is not None and value["k"] == "int":
-                node["v"] = value["v"]
-        return node
-
-    def _callee(self, target: Cursor) -> Node:
-        node: Node = {
-            "name": _qualified(target),
-            "targs": _template_arguments(target, partial=True),
-            "params": [_type(a.type) for a in target.get_arguments() or ()],
-        }
-        if target.location.line >= self.first:
-            definition = target.get_definition() or target
-            attributes = {c.kind for c in target.get_children()}
-            if CursorKind.CUDAGLOBAL_ATTR in attributes:
-                node["kernel"] = True
-            else:
-                node["fn"] = definition.get_usr()
-                if node["fn"] not in self.functions:
-                    self.pending.append(definition)
-        return node
-
-    def _call(self, cursor: Cursor, children: list[Cursor]) -> Node:
-        target = cursor.referenced
-        if (target is not None and target.kind == CursorKind.CONSTRUCTOR) or (
-            not children and target is None
-        ):
-            items = [self._expr(c) for c in children]
-            return {"k": "construct", "args": items}
-        if not children:
-            return {"k": "construct", "args": []}
-        config = children[1] if len(children) > 1 else None
-        if (
-            config is not None
-            and config.kind == CursorKind.CALL_EXPR
-            and config.spelling in ("cudaConfigureCall", "__cudaPushCallConfiguration")
-        ):
-            return self._launch(children, config)
-        callee = children[0]
-        if target is None or target.kind not in (*_FUNCTIONS, CursorKind.FUNCTION_TEMPLATE):
-            return {
-                "k": "call",
-                "name": "",
-                "callee": self._expr(callee),
-                "args": [self._expr(c) for c in children[1:]],
-            }
-        info = self._callee(target)
-        if target.kind == CursorKind.CONVERSION_FUNCTION:
-            base = (
-                callee
-                if callee.kind != CursorKind.MEMBER_REF_EXPR
-                else next(iter(callee.get_children()), callee)
-            )
-            return {"k": "cast", "a": self._expr(base), "explicit": False}
-        if (
-            target.kind == CursorKind.CXX_METHOD
-            and target.spelling.startswith("operator")
-            and callee.kind != CursorKind.MEMBER_REF_EXPR
-        ):
-            others = [c for c in children if not _refers(c, target)]
-            return {"k": "operator", **info, "args": [self._expr(c) for c in others]}
-        if callee.kind == CursorKind.MEMBER_REF_EXPR:
-            inner = [c for c in callee.get_children() if c.kind not in _REFERENCES]
-            base_ = self._expr(inner[0]) if inner else None
-            return {"k": "method", **info, "base": base_, "args": [self._expr(c) for c in children[1:]]}
-        if target.spelling.startswith("operator"):
-            others = [c for c in children if not _refers(c, target)]
-            return {"k": "operator", **info, "args": [self._expr(c) for c in others]}
-        return {"k": "call", **info, "args": [self._expr(c) for c in children[1:]]}
-
-    def _launch(self, children: list[Cursor], config: Cursor) -> Node:
-        callee = children[0]
-        target = _referenced(callee)
-        launch = [self._expr(c) for c in list(config.get_children())[1:]]
-        node: Node = {
-            "k": "launch",
-            "config": launch,
-            "args": [self._expr(c) for c in children[2:]],
-            "t": "void",
-        }
-        if target is not None and target.kind in _FUNCTIONS:
-            node |= {
-                "kernel": target.spelling,
-                "targs": _template_arguments(target),
-                "params": [{"name": a.spelling, "type": _type(a.type)} for a in target.get_arguments()],
-                "known": True,
-            }
-            definition = target.get_definition()
-            if definition is not None:  # a forward declaration may name its parameters otherwise
-                node["params"] = [
-                    {"name": a.spelling, "type": _type(a.type)} for a in definition.get_arguments()
-                ]
-        else:
-            node |= {"kernel": callee.spelling or _spelled(callee), "targs": [], "params": [], "known": False}
-        return node
-
-    def _lambda(self, cursor: Cursor) -> Node:
-        params, body = [], None
-        for child in cursor.get_children():
-            if child.kind == CursorKind.PARM_DECL:
-                params.append({"name": child.spelling, "id": _identity(child), "type": _type(child.type)})
-            elif child.kind == CursorKind.COMPOUND_STMT:
-                body = self._stmt(child)
-        head = ""
-        for token in cursor.get_tokens():
-            head += token.spelling
-            if token.spelling == "]":
-                break
-        return {
-            "k": "lambda",
-            "params": params,
-            "body": body,
-            "by_value": not re.fullmatch(r"\[(&)?\]", head),
-            "t": "lambda",
-        }
-
-    # --- places ------------------------------------------------------------------------------------------------------
-
-    def _span(self, cursor: Cursor) -> list[int]:
-        location = cursor.location
-        return self._place(location.line, location.column)
-
-    def _place(self, line: int, column: int) -> list[int]:
-        if line < self.first or line - self.first >= len(self.places):
-            return [0, 0, 0]
-        path, user_line = self.places[line - self.first]
-        return [path, user_line, column]
-
-
-def _places(text: str, first: int, paths: list[str]) -> list[tuple[int, int]]:
-    """For each physical line of the user's text: (index of path, line there)."""
-    known: dict[str, int] = {}
-    out: list[tuple[int, int]] = []
-    path, line = 0, 1
-    paths.append("")
-    for row in text.split("\n"):
-        marker = _MARKER.match(row)
-        if marker:
-            name = marker.group(2)
-            if name not in known:
-                known[name] = len(paths)
-                paths.append(name)
-            path, line = known[name], int(marker.group(1))
-            out.append((path, line))
-            continue
-        out.append((path, line))
-        line += 1
-    return out
-
-
-def _type(type_: ci.Type) -> str:
-    canonical = type_.get_canonical()
-    text: str = canonical.spelling.replace("__restrict", "").rstrip()
-    if canonical.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
-        text = canonical.get_pointee().spelling
-    return text.removeprefix("const ").removesuffix(" const") if not text.endswith("*") else text
-
-
-def _identity(cursor: Cursor) -> str:
-    location = cursor.location
-    return f"{cursor.spelling}@{location.line}:{location.column}"
-
-
-def _qualified(cursor: Cursor) -> str:
-    parts = [cursor.spelling]
-    parent = cursor.semantic_parent
-    while parent is not None and parent.kind != CursorKind.TRANSLATION_UNIT:
-        if parent.spelling:
-            parts.append(parent.spelling)
-        parent = parent.semantic_parent
-    return "::".join(reversed(parts))
-
-
-def _template_arguments(target: Cursor, *, partial: bool = False) -> list[str] | None:
-    """The arguments of a function template's instance; None, or those before it, where one is a pack or the like."""
-    count = target.get_num_template_arguments()
-    if count < 0:
-        return []
-    out: list[str] = []
-    booleans = _boolean_parameters(target)
-    for index in range(count):
-        kind = ci.conf.lib.clang_Cursor_getTemplateArgumentKind(target, index)
-        if kind == _TYPE_ARGUMENT:
-            out.append(target.get_template_argument_type(index).get_canonical().spelling)
-        elif kind == _INTEGRAL_ARGUMENT:
-            value = target.get_template_argument_value(index)
-            out.append(("false", "true")[value != 0] if index in booleans else str(value))
-        else:
-            return out if partial else None
-    return out
-
-
-def _boolean_parameters(target: Cursor) -> set[int]:
-    """Positions of the template's bool parameters: libclang gives their values sign-extended."""
-    template = ci.conf.lib.clang_getSpecializedCursorTemplate(target)
-    if template is None:
-        return set()
-    kinds = (
-        CursorKind.TEMPLATE_TYPE_PARAMETER,
-        CursorKind.TEMPLATE_NON_TYPE_PARAMETER,
-        CursorKind.TEMPLATE_TEMPLATE_PARAMETER,
-    )
-    parameters = [c for c in template.get_children() if c.kind in kinds]
-    return {i for i, c in enumerate(parameters) if c.type.get_canonical().kind == TypeKind.BOOL}
-
-
-def _referenced(cursor: Cursor) -> Cursor | None:
-    while cursor.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
-        children = list(cursor.get_children())
-        if len(children) != 1:
-            return None
-        cursor = children[0]
-    found: Cursor | None = cursor.referenced
-    return found
-
-
-def _refers(cursor: Cursor, target: Cursor) -> bool:
-    found = _referenced(cursor)
-    return found is not None and bool(found == target)
-
-
-def _member_name(cursor: Cursor) -> str:
-    tokens = [t.spelling for t in cursor.get_tokens()]
-    return tokens[-1] if tokens and tokens[-1].isidentifier() else ""
-
-
-def _spelled(cursor: Cursor) -> str:
-    return "".join(t.spelling for t in cursor.get_tokens())[:80]
-
-
-def _evaluated(cursor: Cursor) -> Node | None:
-    """What libclang itself computes the expression to, or None."""
-    lib = ci.conf.lib
-    result = lib.clang_Cursor_Evaluate(cursor)
-    if not result:
-        return None
-    try:
-        kind = lib.clang_EvalResult_getKind(result)
-        if kind == 1:
-            if lib.clang_EvalResult_isUnsignedInt(result):
-                return {"k": "int", "v": lib.clang_EvalResult_getAsUnsigned(result)}
-            return {"k": "int", "v": lib.clang_EvalResult_getAsLongLong(result)}
-        if kind == 2:
-            return {"k": "float", "v": lib.clang_EvalResult_getAsDouble(result)}
-        return None
-    finally:
-        lib.clang_EvalResult_dispose(result)
-
-
-def _prepare_library() -> None:
-    lib = ci.conf.lib
-    for name, arguments, result in (
-        ("clang_getCursorBinaryOperatorKind", [Cursor], ctypes.c_int),
-        ("clang_getCursorUnaryOperatorKind", [Cursor], ctypes.c_int),
-        ("clang_Cursor_getTemplateArgumentKind", [Cursor, ctypes.c_uint], ctypes.c_int),
-        ("clang_Cursor_Evaluate", [Cursor], ctypes.c_void_p),
-        ("clang_EvalResult_getKind", [ctypes.c_void_p], ctypes.c_int),
-        ("clang_EvalResult_getAsLongLong", [ctypes.c_void_p], ctypes.c_longlong),
-        ("clang_EvalResult_isUnsignedInt", [ctypes.c_void_p], ctypes.c_uint),
-        ("clang_EvalResult_getAsUnsigned", [ctypes.c_void_p], ctypes.c_ulonglong),
-        ("clang_EvalResult_getAsDouble", [ctypes.c_void_p], ctypes.c_double),
-        ("clang_EvalResult_dispose", [ctypes.c_void_p], None),
-    ):
-        function = getattr(lib, name)
-        function.argtypes = arguments
-        function.restype = result
-
 
 _UNKNOWN_NAME = re.compile(r"use of undeclared identifier '(\w+)'")
-_UNKNOWN_TYPE = re.compile(r"unknown type name '(\w+)'")
-_UNKNOWN_MEMBER = re.compile(
-    r"no (?:member|type|template) named '(\w+)' in (?:namespace )?'(?:struct |class )?([\w:]+)"
-)
-_NAMESPACES = ("torch", "at", "c10", "std", "at::cuda", "c10::cuda", "torch::nn::functional", "pybind11")
 
 
 def _declarations(messages: list[str], known: set[str]) -> str:
@@ -791,7 +370,7 @@ def _declarations(messages: list[str], known: set[str]) -> str:
 
 def parse(text: str, shim: str) -> Node:
     """The JSON tree of ``text``."""
-    _prepare_library()
+    prepare_library()
     index = ci.Index.create()
     known: set[str] = set()
     extra, members = "", ""

@@ -1,0 +1,178 @@
+"""Conditions of a Python caller: which way it goes, and what numbers the problem gives its sizes.
+
+Example: ``if x.size(0) > 8`` with a problem whose batch is 16 is followed as true, with the clause ``batch > 8``.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from specs.clauses import ClauseError, ClauseUndefined, evaluate
+from specs.location import Span
+from verifier.contracts import tensors
+from verifier.contracts.entries import bindings
+from verifier.contracts.layers import Layer
+from verifier.contracts.lift import Host
+from verifier.contracts.objects import (
+    Float,
+    Items,
+    Null,
+    Optional,
+    Sizes,
+    Text,
+    Unknown,
+)
+from verifier.contracts.problem import Problem
+from verifier.contracts.python_values import (
+    CppFunction,
+    Extension,
+    PyClass,
+    PyFunction,
+    PyList,
+    PyObject,
+    Scope,
+)
+from verifier.contracts.run import Fact, Run
+from verifier.contracts.values import (
+    FALSE,
+    TRUE,
+    Bool,
+    Int,
+    as_bool,
+    lnot,
+    truth,
+)
+from verifier.frontend.host import HostCode
+
+
+class Decisions:
+    """``sizes``: names of the problem that are sizes although no input has them."""
+
+    def __init__(
+        self,
+        run: Run,
+        source: str,
+        path: str,
+        code: HostCode,
+        problem: Problem | None,
+        sizes: frozenset[str] = frozenset(),
+    ) -> None:
+        """``sizes``: names of the problem that are sizes although no input has them."""
+        self.run, self.path, self.code, self.problem, self.sizes = run, path, code, problem, sizes
+        self.tree = ast.parse(source)
+        self.module = Scope({})
+        self.host = Host(run, code)
+        self.depth = 0
+        self.called: set[str] = set()
+        self.running = False
+        self.assigned: set[tuple[int, str]] = set()
+        self.read_first: set[tuple[int, str]] = set()
+        """Attributes that forward() assigns, and those that it reads before: state that outlives a call."""
+        self.functions = _callable(code)
+
+    def span(self, node: ast.AST) -> Span:
+        return Span(self.path, getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1)
+
+    def sequence(self, value: Any) -> list[Any] | None:
+        if isinstance(value, Items | PyList):
+            return list(value.items)
+        if isinstance(value, Layer) and value.kind in ("Sequential", "ModuleList"):
+            return [v for k, v in value.attributes.items() if k.startswith("_")]
+        if isinstance(value, Sizes):
+            dims = tensors.dims_of(self.run, value.tensor)
+            return None if dims is None else list(dims)
+        return None
+
+    def condition(self, value: Any, node: ast.AST) -> Bool:
+        match value:
+            case Bool():
+                return value
+            case Int():
+                return as_bool(value)
+            case Null():
+                return FALSE
+            case Optional():
+                return tensors.defined(self.run, value)
+            case Text(value=text):
+                return truth(bool(text))
+            case Items(items=items) | PyList(items=items):
+                return truth(bool(items))
+            case PyObject() | Layer() | PyFunction() | PyClass() | CppFunction() | Extension():
+                return TRUE
+            case Float(value=number) if number is not None:
+                return truth(number != 0)
+            case _:
+                why = value.why if isinstance(value, Unknown) else "a condition"
+                return self.run.unknown_condition(f"{self.span(node)}: {why}")
+
+    def decide(self, value: Any, node: ast.AST) -> bool:
+        """Which way the caller goes. Where the problem's sizes decide it, only that way, as a clause of the contract."""
+        condition = self.condition(value, node)
+        if self.run.evaluate(condition) is None and condition.plain:
+            answer = self.value_of(condition.text)
+            if answer is not None and not self.run.speculative:
+                text = condition.text if answer else lnot(condition).text
+                self.run.known[condition.text] = bool(answer)
+                self.run.known[lnot(condition).text] = not answer
+                self.run.path.append(
+                    Fact(text, "derived", self.span(node), "the way the caller goes for the problem's sizes")
+                )
+                return bool(answer)
+        return self.run.decide(condition, self.span(node))
+
+    def value_of(self, text: str) -> int | None:
+        """A clause's value for the problem's numbers, where all its symbols have one."""
+        if self.problem is None:
+            return None
+        values = {n: i.value for n, i in self.run.symbols.items() if i.value is not None}
+        try:
+            return evaluate(text, values)
+        except (ClauseUndefined, ClauseError):
+            return None
+
+    def number(self, value: Any) -> tuple[float | None, frozenset[str]]:
+        """The number that a value has for the problem, and the terms that are thereby fixed."""
+        match value:
+            case Int():
+                if value.value is not None:
+                    return value.value, frozenset()
+                found = self.value_of(value.text)
+                return found, frozenset({value.text})
+            case Float(value=number, pins=pins):
+                return number, pins
+        return None, frozenset()
+
+    def pin(self, pins: frozenset[str], node: ast.AST) -> None:
+        """A number made of the problem's sizes by float arithmetic holds for these sizes only."""
+        for text in sorted(pins):
+            found = self.value_of(text)
+            if found is not None:
+                fact = Fact(
+                    f"({text} == {found})",
+                    "derived",
+                    self.span(node),
+                    "the caller computes with this size in floats",
+                )
+                self.run.path.append(fact)
+
+    def not_none(self, value: Any) -> Bool | None:
+        match value:
+            case Null():
+                return FALSE
+            case Unknown():
+                return None
+            case Optional():
+                return tensors.defined(self.run, value)
+        return TRUE
+
+
+def _callable(code: HostCode) -> dict[str, list[str]]:
+    """The C++ functions by the names that Python sees: those of bindings, else their own."""
+    out: dict[str, list[str]] = {}
+    for usr, function in code.functions.items():
+        if function["body"] is not None and "(lambda" not in function["name"]:
+            out.setdefault(function["name"].split("::")[-1], []).append(usr)
+    for name, usr in bindings(code).items():
+        out[name] = [usr]
+    return out

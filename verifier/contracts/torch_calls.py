@@ -1,0 +1,402 @@
+"""What torch's C++ API means: methods of tensors, optionals, lists and options, and overloaded operators.
+
+Tensors themselves are in ``torch_ops``; here are the types around them, and ``data_ptr``.
+
+Example: ``x.data_ptr<float>()`` is a pointer to the storage of ``x``, and throws unless ``x`` has that dtype.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verifier.contracts import tensors, torch_ops, views
+from verifier.contracts.objects import (
+    Address,
+    Device,
+    Dtype,
+    Float,
+    Items,
+    Iterator,
+    Null,
+    Optional,
+    Options,
+    Pointer,
+    Record,
+    Shape,
+    Sizes,
+    Strides,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+)
+from verifier.contracts.run import Dead, Refused
+from verifier.contracts.values import (
+    FALSE,
+    PY,
+    SIZES,
+    TRUE,
+    Bool,
+    Int,
+    arith,
+    compare,
+    const,
+    dtype_of,
+    element_of,
+    limits,
+    lnot,
+    truth,
+)
+from verifier.frontend.host import Node
+
+if TYPE_CHECKING:
+    from verifier.contracts.evaluate import Evaluator
+
+
+def torch_call(host: Evaluator, name: str, nodes: list[Node], node: Node, hint: str) -> Value:
+    values = [host.eval(a) for a in nodes]
+    if name in ("device", "dtype", "requires_grad", "layout"):
+        dtype = next((v for v in values if isinstance(v, Dtype)), None)
+        return Options(dtype)
+    if name == "from_blob":
+        return tensors.opaque(host.run, hint or name, "torch::from_blob")
+    if name == "item":
+        return Unknown("item()")
+    values = [
+        v for v in values if not isinstance(v, Device) and not (isinstance(v, Unknown) and v.why == "layout")
+    ]
+    if node["t"] != "at::Tensor":
+        return Unknown(f"{host.span(node)}: {name}()")
+    return torch_ops.call_function(host.run, name, values, {}, host.span(node), hint)
+
+
+def method(host: Evaluator, node: Node, hint: str) -> Value:
+    run, name = host.run, node["name"].split("::")[-1]
+    if node["base"] is None:
+        return Unknown(f"{name}()")
+    nodes = [a for a in node["args"] if a["k"] != "default"]
+    base = host.eval(node["base"])
+    if isinstance(base, Address):
+        base = host.load(base)
+    if "fn" in node:
+        for argument in nodes:
+            host.havoc_node(argument)
+        raise Refused(f"{host.span(node)}: a method of a class of the host code is not followed")
+    match base:
+        case Optional(value=inner):
+            if name in ("has_value", "defined", "operator bool"):
+                return tensors.defined(run, base)
+            if name == "value_or":
+                return (
+                    inner if run.decide(tensors.defined(run, base), host.span(node)) else host.eval(nodes[0])
+                )
+            run.assume(tensors.defined(run, base), host.span(node))
+            if name in ("value", "operator*", "operator->"):
+                found: Value = inner
+                return found
+            base = inner
+        case Null():
+            if name in ("has_value", "defined", "operator bool"):
+                return FALSE
+            raise Dead
+    if isinstance(base, Tensor):
+        return _tensor_method(host, base, name, nodes, node, hint)
+    if name in ("has_value", "defined", "operator bool"):
+        return TRUE if not isinstance(base, Unknown) else base
+    if name in (
+        "value",
+        "get",
+        "operator*",
+        "operator->",
+        "to",
+        "toScalarType",
+        "scalarType",
+        "operator c10::ScalarType",
+    ):
+        if isinstance(base, Options):
+            return base.dtype or Unknown("dtype")
+        return base
+    if isinstance(base, Options):
+        if name == "dtype":
+            if not nodes:
+                return base.dtype or Unknown("dtype")
+            dtype = host.eval(nodes[0])
+            return Options(dtype) if isinstance(dtype, Dtype) else Options(Dtype(None))
+        return Unknown("device") if name == "device" and not nodes else base
+    if isinstance(base, Device):
+        cuda = Bool(fact=("cuda", base.of.key, None))
+        match name:
+            case "is_cuda":
+                return cuda
+            case "is_cpu":
+                return lnot(cuda)
+            case "type":
+                return base
+        return Unknown(name)
+    if isinstance(base, Sizes):
+        return _sizes_method(host, base, name, nodes)
+    if isinstance(base, Items):
+        return _items_method(host, base, name, nodes, node)
+    if name == "stream" or name.startswith("operator CUstream"):
+        return base
+    if name in ("is_cuda", "is_cpu", "device", "type", "index"):
+        return base if name in ("type",) and isinstance(base, Dtype) else Unknown(name)
+    for argument in nodes:
+        host.havoc_node(argument)
+    place = host.place(node["base"])
+    if place is not None and isinstance(base, Record | Items):
+        host.store(place, Unknown(f"{name}()"))
+    if node["t"] == "at::Tensor":
+        return tensors.opaque(run, hint or name, f"{name}()")
+    return Unknown(f"{host.span(node)}: {name}()")
+
+
+def _tensor_method(
+    host: Evaluator, base: Tensor, name: str, nodes: list[Node], node: Node, hint: str
+) -> Value:
+    run = host.run
+    match name:
+        case "data_ptr" | "data" | "const_data_ptr" | "mutable_data_ptr" if not nodes and node["t"].endswith(
+            "*"
+        ):
+            return _data_pointer(host, base, node)
+        case "is_cuda":
+            return Bool(fact=("cuda", base.key, None))
+        case "is_cpu":
+            return lnot(Bool(fact=("cuda", base.key, None)))
+        case "is_contiguous":
+            if nodes:
+                return Unknown("is_contiguous(format)")
+            if tensors.is_contiguous(run, base):
+                return TRUE
+            return Bool(fact=("contiguous", base.key, None))
+        case "defined":
+            return TRUE
+        case "device":
+            return Device(base)
+        case (
+            "layout"
+            | "suggest_memory_format"
+            | "get_device"
+            | "storage_offset"
+            | "requires_grad"
+            | "is_sparse"
+        ):
+            return Unknown(name)
+        case "is_floating_point":
+            dtype = tensors.dtype_name(run, base)
+            return truth(dtype in ("f16", "bf16", "f32", "f64")) if dtype else Unknown(name)
+        case "nbytes":
+            dtype = tensors.dtype_name(run, base)
+            count = tensors.numel(run, base)
+            return (arith("*", count, const(SIZES[dtype]), "u64") if dtype else None) or Unknown(name)
+        case "strides":
+            return Strides(base)
+        case "item" | "equal" | "is_same":
+            lo_hi = dtype_of(node["t"])
+            if lo_hi in ("f32", "f64"):
+                return Float(type=lo_hi)
+            if lo_hi and lo_hi != "bool":
+                lo, hi = limits(lo_hi)
+                out = run.fresh(
+                    hint or "item", "scalar", lo_hi, meaning=f"{host.span(node)}: {name}()", lo=lo, hi=hi
+                )
+                run.symbols[out.text].low, run.symbols[out.text].high = lo, hi
+                return out
+            return Unknown(f"{name}()")
+        case (
+            "accessor"
+            | "packed_accessor32"
+            | "packed_accessor64"
+            | "packed_accessor"
+            | "generic_packed_accessor"
+        ):
+            return Unknown(f"{host.span(node)}: {name}(): accessors are not followed")
+        case "resize_" | "set_" | "unsqueeze_" | "squeeze_" | "transpose_" | "t_":
+            raise Refused(f"{host.span(node)}: {name}() changes a tensor in place")
+        case "split" | "chunk" | "unbind":
+            return Unknown(f"{host.span(node)}: {name}()")
+    values = [host.eval(a) for a in nodes]
+    if name in ("item", "print", "backward"):
+        return Unknown(name)
+    if node["t"] not in ("at::Tensor", "long", "c10::ArrayRef<long>") and name not in (
+        "options",
+        "dtype",
+        "scalar_type",
+        "type",
+    ):
+        return Unknown(f"{host.span(node)}: {name}()")
+    return torch_ops.call_method(run, base, name, values, {}, host.span(node), hint)
+
+
+def _data_pointer(host: Evaluator, base: Tensor, node: Node) -> Value:
+    """``data_ptr<T>()`` throws unless the dtype is T; ``data_ptr()`` does not look."""
+    run = host.run
+    found = element_of(node["t"])
+    zero = const(0, PY)
+    offset = None if base.offset else zero
+    if node["t"].removeprefix("const ") == "void *":
+        return Pointer(base.storage, offset, None, 1, 1)
+    if found is None:
+        return Pointer(base.storage, offset, None, 1, 0)
+    dtype, lanes = found
+    have = tensors.dtype_name(run, base)
+    if have is not None and have != dtype and not (node["name"].endswith("::data")):
+        raise Dead
+    if have is None:
+        if run.speculative:
+            pass
+        elif (f"dtype {dtype}", base.key) in run.denied:
+            raise Dead
+        else:
+            run.dtypes[base.key] = dtype
+    if not run.speculative:
+        run.checked.add(("dtype", base.key))
+        run.tensor_of_storage.setdefault(base.storage, set()).add(base.key)
+    storage = run.storages[base.storage]
+    if storage.dtype is None:
+        storage.dtype = dtype
+    return Pointer(base.storage, offset, dtype, lanes, SIZES[dtype] * lanes)
+
+
+def _sizes_method(host: Evaluator, base: Sizes, name: str, nodes: list[Node]) -> Value:
+    match name:
+        case "size":
+            return torch_ops.call_method(host.run, base.tensor, "dim", [], {}, host.span({}))
+        case "vec" | "slice" if name == "vec":
+            dims = tensors.dims_of(host.run, base.tensor)
+            return Items(dims) if dims is not None else base
+        case "equals" if nodes:
+            other = host.eval(nodes[0])
+            if isinstance(other, Sizes):
+                return tensors.equal_shapes(host.run, base.tensor, other.tensor)
+            return Unknown("equals")
+        case "back" | "front":
+            return tensors.size(host.run, base.tensor, const(-1 if name == "back" else 0))
+        case "operator[]" | "at":
+            return tensors.size(host.run, base.tensor, host.eval(nodes[0]))
+    return Unknown(f"sizes().{name}()")
+
+
+def _items_method(host: Evaluator, base: Items, name: str, nodes: list[Node], node: Node) -> Value:
+    place = host.place(node["base"])
+    match name:
+        case "size":
+            return const(len(base.items), "u64")
+        case "empty":
+            return truth(not base.items)
+        case "push_back" | "emplace_back" if place is not None and nodes:
+            host.store(place, Items((*base.items, host.eval(nodes[0]))))
+            return Unknown("void")
+        case "back" | "front" if base.items:
+            found: Value = base.items[-1 if name == "back" else 0]
+            return found
+        case "operator[]" | "at":
+            return host.element(base, host.eval(nodes[0]), node)
+        case "begin" | "cbegin":
+            return Iterator(base.items, 0)
+        case "end" | "cend":
+            return Iterator(base.items, len(base.items))
+        case "data" | "reserve":
+            return Unknown(name)
+        case "erase" | "insert" if place is not None:
+            changed = _edited(base, name, [host.eval(a) for a in nodes])
+            host.store(place, changed if changed is not None else Unknown(f"a container after {name}()"))
+            return Unknown(name)
+        case "pop_back" if place is not None and base.items:
+            host.store(place, Items(base.items[:-1]))
+            return Unknown("void")
+    for argument in nodes:
+        host.havoc_node(argument)
+    if place is not None:
+        host.store(place, Unknown(f"a container after {name}()"))
+    return Unknown(f"{host.span(node)}: {name}()")
+
+
+def _edited(base: Items, name: str, values: list[Value]) -> Items | None:
+    """``erase(position)`` and ``insert(position, value)`` of a list of known length."""
+    at = values[0].index if values and isinstance(values[0], Iterator) else None
+    if at is None or not 0 <= at <= len(base.items):
+        return None
+    if name == "erase" and len(values) == 1 and at < len(base.items):
+        return Items((*base.items[:at], *base.items[at + 1 :]))
+    if name == "insert" and len(values) == 2 and not isinstance(values[1], Iterator):
+        return Items((*base.items[:at], values[1], *base.items[at:]))
+    return None
+
+
+def operator(host: Evaluator, node: Node, hint: str) -> Value:
+    """Overloaded operators of library types."""
+    name = node["name"].split("operator")[-1]
+    nodes = node["args"]
+    if name in ("=", "+=", "-=", "*=", "/="):
+        value = host.eval(nodes[1], nodes[0].get("name", ""))
+        if name != "=":
+            left = host.eval(nodes[0])
+            if isinstance(left, Tensor):
+                host.run.write(left.storage)
+            return left
+        host.assign(nodes[0], value)
+        return value
+    if name == "<<":
+        for item in nodes:
+            if item["k"] not in ("str", "var"):
+                host.eval(item)
+        return Unknown("stream")
+    values = [host.eval(a) for a in nodes]
+    if name == "[]" and len(values) == 2:
+        base, index = values
+        if isinstance(base, Tensor):
+            return views.row(host.run, base, index, host.span(node), hint or f"{base.host_name}_row")
+        return host.element(base, index, node)
+    if name in ("*", "->") and len(values) == 1:
+        match values[0]:
+            case Optional(value=inner):
+                host.run.assume(tensors.defined(host.run, values[0]), host.span(node))
+                found: Value = inner
+                return found
+            case Null():
+                raise Dead
+            case other:
+                return other
+    if name in ("==", "!=") and len(values) == 2:
+        result = _equality(host, values[0], values[1])
+        if isinstance(result, Bool):
+            return result if name == "==" else lnot(result)
+        return result
+    if name == "-" and len(values) == 1 and isinstance(values[0], Tensor):
+        return torch_ops.call_function(host.run, "neg", values, {}, host.span(node), hint)
+    table = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+    if name in table and any(isinstance(v, Tensor) for v in values):
+        return torch_ops.call_function(host.run, table[name], values, {}, host.span(node), hint)
+    if name in table and any(isinstance(v, Text) for v in values):
+        return Text()
+    return Unknown(f"{host.span(node)}: operator{name}")
+
+
+def _equality(host: Evaluator, a: Value, b: Value) -> Value:
+    match a, b:
+        case Sizes(tensor=x), Sizes(tensor=y):
+            return tensors.equal_shapes(host.run, x, y)
+        case Sizes(tensor=x), Items(items=items) if all(isinstance(i, Int) for i in items):
+            dims = tensors.dims_of(host.run, x)
+            if dims is None:
+                assert isinstance(x.dims, Shape)
+                host_rank = Bool(fact=("rank", x.dims.name, len(items)))
+                if not host.run.decide(host_rank):
+                    return FALSE
+                dims = tensors.dims_of(host.run, x) or ()
+            if len(dims) != len(items):
+                return FALSE
+            texts = [compare("==", d, i) for d, i in zip(dims, items, strict=True)]
+            open_ = [t.text for t in texts if t.value is None]
+            if any(t.value is False for t in texts):
+                return FALSE
+            return Bool("(" + " and ".join(open_) + ")") if open_ else TRUE
+        case Dtype(), Dtype():
+            return tensors.same_dtype(host.run, a, b)
+        case Device(of=x), Int(value=1) | Text(value="cuda"):
+            return Bool(fact=("cuda", x.key, None))
+        case Options(dtype=Dtype() as x), Dtype():
+            return tensors.same_dtype(host.run, x, b)
+    return Unknown("a comparison")
