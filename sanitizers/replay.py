@@ -48,7 +48,19 @@ def replay(
     refused = impossible(launch)
     if property == "launch" or refused is not None:
         return replace(witness, replayed=True) if property == "launch" and refused is not None else None
-    with Session(device, kernel, opt="O0", sandbox=sandbox, cache=cache) as session:
+    seen = _run(
+        Session(device, kernel, opt="O0", sandbox=sandbox, cache=cache), launch, witness, property, span
+    )
+    if seen is None and property == "overflow" and span.line:  # unsigned wrap, narrowing
+        session = Session(device, kernel, opt="O0", sandbox=sandbox, cache=cache, checked=span)
+        seen = _run(session, launch, witness, property, span)
+    return None if seen is None else replace(witness, threads=seen, replayed=True)
+
+
+def _run(
+    session: Session, launch: ConcreteLaunch, witness: Witness, property: str, span: Span
+) -> tuple[ThreadAccess, ...] | None:
+    with session:
         if session.unsupported is not None:
             return None
         for tolerant in (False, True):
@@ -59,7 +71,7 @@ def replay(
                     launch, {}, schedule, blocks=blocks, outputs=False, steps=STEPS, tolerant=tolerant
                 )
                 if (seen := _seen(result, property, span)) is not None:
-                    return replace(witness, threads=seen, replayed=True)
+                    return seen
                 parked |= any(f.property.startswith("bounds") for f in result.findings)
             if not parked:
                 break

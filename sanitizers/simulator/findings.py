@@ -71,14 +71,15 @@ def _finding(
     if property_ == "bounds-array":
         name, property_ = _array(span, prepared, lines)
         buffer, index = name, offset
+    message = str(item.get("message", ""))[:400]
     verb = str(item.get("verb", ""))
-    action = f"{verb} {buffer}[{index}]" if buffer and index is not None else _bare(verb)
+    action = f"{verb} {buffer}[{index}]" if buffer and index is not None else _bare(verb, message)
     return SimFinding(
         property=property_,
         span=span,
         thread=_triple(item.get("thread")),
         block=_triple(item.get("block")),
-        message=str(item.get("message", ""))[:400],
+        message=message,
         buffer=buffer,
         index=index,
         other=_other(item.get("other"), known, lines, f"{buffer}[{index}]" if buffer else ""),
@@ -89,8 +90,13 @@ def _finding(
     )
 
 
-def _bare(verb: str) -> str:
-    return {"waits": "waits at a barrier", "computes": "computes the value"}.get(verb, verb)
+def _bare(verb: str, message: str) -> str:
+    """What a thread does that touches no named memory."""
+    if verb == "waits":
+        return "waits at a barrier"
+    if found := re.fullmatch(r"\w+ overflow: (.*) does not fit (.*)", message):
+        return f"computes {found[1]}, which does not fit {found[2]}"
+    return f"computes: {message}" if verb == "computes" else verb
 
 
 def _other(other: object, known: Mapping[int, Span], lines: Lines, place: str) -> ThreadAccess | None:

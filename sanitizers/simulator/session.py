@@ -22,10 +22,12 @@ from typing import Any
 from sanitizers.simulator import wire
 from sanitizers.simulator.build import Program, build
 from sanitizers.simulator.findings import read_findings
+from sanitizers.simulator.line import check_line
 from sanitizers.simulator.model import Schedule, SimResult
 from sanitizers.simulator.places import Lines
 from sanitizers.simulator.text import Prepared, prepare
 from specs.contract import ConcreteLaunch
+from specs.location import Span
 from verifier.ir import nodes as ir
 from verifier.isolation import Limits, Sandbox
 from verifier.isolation.service import start, stop
@@ -49,7 +51,9 @@ class Session:
         sandbox: Sandbox,
         limits: Limits | None = None,
         cache: Path | None = None,
+        checked: Span | None = None,
     ) -> None:
+        """``checked``: on this line unsigned wrap and narrowing conversions are seen too (for replays, opt="O0")."""
         self._kernel = kernel
         self._sandbox = sandbox
         self._limits = limits or LIMITS
@@ -59,7 +63,10 @@ class Session:
         self.program: Program | None = None
         self.unsupported = self._prepared.unsupported
         if self.unsupported is None:
-            text = self._prepared.text + driver(kernel)
+            text = self._prepared.text
+            if checked is not None:
+                text = check_line(text, checked.line, checked.path)
+            text += driver(kernel)
             self.program = build(text, opt=opt, sandbox=sandbox, cache=cache, limits=COMPILE_LIMITS)
             self.unsupported = self.program.refused
         self._lines = Lines(self._prepared.text)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sanitizers.replay import replay
+from sanitizers.simulator import Session
 from specs.contract import Buffer, Contract, Launch, Scalar, Symbol
 from specs.location import Span
 from specs.results import ThreadAccess, Witness
@@ -72,6 +74,7 @@ def rerun(sandbox: Sandbox, simulator_cache: Path) -> Any:
             cache=simulator_cache,
         )
 
+    run.sandbox, run.cache = sandbox, simulator_cache  # type: ignore[attr-defined]
     return run
 
 
@@ -145,3 +148,52 @@ def test_what_nobody_writes(rerun: Any) -> None:
 def test_an_impossible_launch(rerun: Any) -> None:
     assert rerun(SOURCE, witness(10, 1, 2048), "launch", 0) is not None
     assert rerun(SOURCE, witness(10, 1, 32), "launch", 0) is None
+
+
+LOST = {
+    "int k = i * sizeof(float);": 1 << 30,
+    "int k = (long long)i * 4;": 1 << 30,
+    "unsigned k = blockDim.x * gridDim.x * 16777216u;": 100,
+    "unsigned k = threadIdx.x - 1;": 100,
+    "short k = n;": 40000,
+    "unsigned k = 7; k += n * 40000u;": 1 << 20,
+    "size_t k = (size_t)(i - 1);": 100,
+    "if (blockIdx.x * 65536u * n < 5u) y[0] = 1.0f;": 1 << 17,
+    "y[unsigned(n) * 8u] = 0.0f;": 1 << 29,
+    "unsigned char k = threadIdx.x * 9;": 100,
+}
+
+
+@pytest.mark.parametrize("statement", LOST)
+def test_unsigned_wrap_and_narrowing_are_seen_on_their_line(statement: str, rerun: Any) -> None:
+    source = f"""__global__ void f(const float* x, float* y, int n) {{
+  int i = n;
+  if (threadIdx.x == 99) return;
+  {statement}
+  if (i == -5) y[0] = x[0];
+}}
+"""
+    n = LOST[statement]
+    claim = Witness((4, 1, 1), (128, 1, 1), 0, {"n": n}, {"n": n}, {"x": 10, "y": 10}, ())
+    if statement.startswith("size_t"):
+        source = source.replace("int i = n;", "int i = threadIdx.x;")
+    seen = rerun(source, claim, "overflow", 4)
+    assert seen is not None and "does not fit" in seen.threads[0].action
+    small = replace(claim, scalars={"n": 1}, symbols={"n": 1}, grid=(1, 1, 1), block=(8, 1, 1))
+    if "threadIdx.x - 1" not in statement and "i - 1" not in statement:
+        assert rerun(source, small, "overflow", 4) is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["float4 v = make_float4(1, 2, 3, 4); y[0] = v.x * n;", "y[n & 7] = n ? 1.0f : 0.0f;", "for (int k = 0; k < n; k++) y[k & 3] = k;",
+     "y[0] = fmaxf(n * 0.5f, float(n)) + min(n, 3);", "const int k = n / 3 + (n << 2) % 5; y[0] = k;", "y[0] += x[0] * n; i -= 2;"],
+)  # fmt: skip
+def test_a_line_without_a_loss_stays_clean(statement: str, rerun: Any) -> None:
+    source = f"__global__ void f(const float* x, float* y, int n) {{\n  int i = n;\n  {statement}\n}}\n"
+    claim = Witness((1, 1, 1), (1, 1, 1), 0, {"n": 9}, {"n": 9}, {"x": 10, "y": 10}, ())
+    assert rerun(source, claim, "overflow", 3) is None
+    session = Session(
+        device(source), KERNEL, opt="O0", sandbox=rerun.sandbox, cache=rerun.cache, checked=Span("k.cu", 3)
+    )
+    assert session.unsupported is None  # the checked line compiles

@@ -64,6 +64,7 @@ uint64_t simt_clock();
 // control
 void simt_assert_failed(const char* text, simt::Site);
 void simt_trap(simt::Site);
+void simt_lost(int64_t high, uint64_t low, const char* type, simt::Site);  // a value that its type cannot hold
 void simt_unsupported(const char* what, simt::Site);
 void simt_exit_thread();
 // made by the driver text that is appended to the kernel

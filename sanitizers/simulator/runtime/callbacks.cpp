@@ -225,6 +225,14 @@ void simt_assert_failed(const char* text, Site site) {
     park();
 }
 
+void simt_lost(int64_t high, uint64_t low, const char* type, Site site) {
+    if (g.current != nullptr) {
+        std::string value = high == 0 ? std::to_string(low) : high == -1 ? std::to_string(int64_t(low)) : "the value";
+        report(Property::Overflow, {0, nullptr, site}, "conversion overflow: " + value + " does not fit " + type, -1, 0,
+               "computes", nullptr);
+    }
+}
+
 void simt_trap(Site site) {
     report(Property::Assert, {0, nullptr, site}, "__trap is reached", -1, 0, "computes", nullptr);
     park();

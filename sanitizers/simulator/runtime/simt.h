@@ -21,4 +21,5 @@
 #include "prelude/warp.h"
 #include "prelude/groups.h"
 #include "prelude/tensors.h"
+#include "prelude/checked.h"
 #include "prelude/names.h"
