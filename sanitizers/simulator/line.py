@@ -42,7 +42,9 @@ def check_line(text: str, line: int, path: str | None = None) -> str:
         step = _operand(tokens, index, edits)
         index = step if step > index else index + 1
     out, position = [], 0
-    for begin, end, new in sorted(edits, key=lambda e: (e[0], e[1])):  # insertions before replacements; else in order
+    for begin, end, new in sorted(
+        edits, key=lambda e: (e[0], e[1])
+    ):  # insertions before replacements; else in order
         out += [text[position:begin], new]
         position = end
     return "".join([*out, text[position:]])
@@ -111,7 +113,11 @@ def _cast(tokens: list[Token], index: int) -> int | None:
         while end < len(tokens) and _TYPE.fullmatch(tokens[end].text):
             end += 1
         following = _text(tokens, end + 1)
-        if end > index + 1 and _text(tokens, end) == ")" and (following == "(" or re.match(r"[\w.]", following)):
+        if (
+            end > index + 1
+            and _text(tokens, end) == ")"
+            and (following == "(" or re.match(r"[\w.]", following))
+        ):
             return end + 1
     return None
 
