@@ -97,6 +97,8 @@ class Scalar:
     param: str
     value: str | None
     origin: Origin = "derived"
+    real: float | None = None
+    """The value of a float parameter, where the host code, the caller or the problem fixes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,7 +262,7 @@ def test_lists_are_objects(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_followed_falls_back_to_free_arguments(tmp_path: Path, forward: str) -> None:
     found = lift(forward, problem(tmp_path))
-    assert found.problems
+    assert found.notes and not found.problems
     free = [c for c in found.contracts if c.buffer("x").extent in ("n", "x_numel", "w_numel")]  # type: ignore[union-attr]
     assert free, "a launcher whose callers are not all followed is lifted on its own"
 
@@ -294,3 +294,56 @@ def test_bindings_may_rename(tmp_path: Path) -> None:
     )
     c = first(lift("return ops.scale(x, self.weight, 1)", problem(tmp_path), host=host))
     assert c.buffer("x").extent == "batch * features"  # type: ignore[union-attr]
+
+
+def test_float_arguments_have_their_value(tmp_path: Path) -> None:
+    host = (
+        "__global__ void k(float* x, float a, float b, float c) { }\n"
+        "void go(torch::Tensor t, float a, float b) { k<<<1, 32>>>(t.data_ptr<float>(), a, b, 0.5f); }\n"
+    )
+    found = problem(tmp_path, init="features, 0.25", constants="")
+    c = first(lift("ops.go(x, self.depth, -1.0)\nreturn x", found, "self.depth = depth", host))
+    assert [(s.param, s.value, s.real) for s in c.scalars] == [("a", None, 0.25), ("b", None, -1.0), ("c", None, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("x", "argument 0"),
+        ("x.contiguous()", "argument 0"),
+        ("x.view(-1)", "argument 0"),
+        ("x.t().contiguous()", ""),
+        ("x.half().float()", "argument 0"),
+        ("x[0]", ""),
+        ("F.relu(x)", ""),
+    ],
+)
+def test_sources(tmp_path: Path, text: str, source: str) -> None:
+    c = first(lift(f"return ops.scale({text}, self.weight, 1)", problem(tmp_path)))
+    if text != "x.half().float()":  # its values are rounded: not the argument any more
+        assert c.buffer("x").source == source  # type: ignore[union-attr]
+    else:
+        assert c.buffer("x").source == ""  # type: ignore[union-attr]
+
+
+def test_an_extension_is_paired_with_the_problem_by_position(tmp_path: Path) -> None:
+    from verifier.contracts.assembly import lift as lift_any
+    from verifier.source.device_text import DeviceText, Submission
+    from specs.location import Span
+
+    host = (
+        KERNEL + "torch::Tensor go(torch::Tensor a, torch::Tensor b) { int n = a.numel();"
+        " k<<<(n + 31) / 32, 32>>>(a.data_ptr<float>(), b.data_ptr<float>(), n); return b; }\n"
+        'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &go, "go"); }\n'
+    )
+    device = DeviceText(host, "0" * 64, (("k", Span("t.cu", 1)),))
+    submission = Submission("t.cu", "extension", "", host, device, host=host)
+    two = problem(tmp_path, inputs="torch.rand(batch, features), torch.rand(batch, features)")
+    found = lift_any(submission, read(host), problem=two, cap=1 << 30)
+    (c,) = found.contracts
+    assert c.buffer("x").extent == c.buffer("y").extent == "batch * features"  # type: ignore[union-attr]
+    assert c.result == "y" and c.buffer("y").source == "argument 1"  # type: ignore[union-attr]
+    assert any("paired" in n for n in found.notes)
+    other = problem(tmp_path, inputs="torch.rand(batch, features)")
+    (free,) = lift_any(submission, read(host), problem=other, cap=1 << 30).contracts
+    assert free.buffer("x").extent == "n" and free.buffer("y").extent == "b_numel"  # type: ignore[union-attr]

@@ -106,3 +106,19 @@ def test_two_streams_are_told_apart() -> None:
         "cudaStreamCreate(&a); cudaStreamCreate(&b); k<<<1, 32, 0, a>>>(x, y, 1); k<<<1, 32, 0, b>>>(x, y, 2); }\n"
     )
     assert [c.launch.stream for c in found.contracts] == ["a", "b"]
+
+
+def test_a_whole_memset_to_zero_is_known() -> None:
+    text = (
+        KERNEL + "int main() { float *x, *y; cudaMalloc(&x, 4096); cudaMalloc(&y, 4096);"
+        "cudaMemset(x, {value}, {bytes}); k<<<1, 256>>>(x, y, 1024); }}\n"
+    )
+    def content(value: str, bytes_: str) -> object:
+        found = lift(text.replace("{value}", value).replace("{bytes}", bytes_).replace("}}", "}"))
+        x = found.contracts[0].buffer("x")
+        assert x is not None
+        return (x.content, x.initialized)
+
+    assert content("0", "4096") == (("0", "0"), True)
+    assert content("1", "4096") == (None, True)
+    assert content("0", "2048") == (None, False)

@@ -154,7 +154,7 @@ def test_the_host_code_wins() -> None:
     found = made(cu_submission(text))
     (c,) = found.contracts
     assert c.buffer("x").extent == "m" and c.launch.grid[0] == "u32(i32(m))"  # type: ignore[union-attr]
-    assert any("not used" in p for p in found.problems)
+    assert any("not used" in p for p in found.notes)
 
 
 def test_a_contract_for_one_launcher_or_instance(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ class ContractSet:
 
     ``unlaunched``: kernels without any contract. ``problems``: what could not be read or lifted, one line each.
     ``reference``: the reference op that a person stated. ``draft``: contract text to review for what is missing.
+    ``notes``: how the contracts were found, where that is worth a line (a caller that could not be followed …).
     """
 
     contracts: tuple[Contract, ...]
@@ -34,6 +35,7 @@ class ContractSet:
     problems: tuple[str, ...] = ()
     reference: str | None = None
     draft: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def derive(
@@ -55,7 +57,7 @@ def derive(
     lifted = (
         lift(submission, code, problem=problem, cap=cap) if code is not None else Lifted(problems=[unread])
     )
-    contracts, notes = list(lifted.contracts), list(lifted.problems)
+    contracts, notes = list(lifted.contracts), list(lifted.notes)
     nodes = {k["name"]: k for k in code.kernels} if code is not None else {}
     typed = {s.kernel for s in given}
     for stated in [*given, *(s for s in own if s.kernel not in typed)]:
@@ -79,9 +81,10 @@ def derive(
         contracts=tuple(contracts),
         instantiations=tuple(dict.fromkeys((c.kernel, c.instantiation) for c in contracts)),
         unlaunched=missing,
-        problems=tuple(dict.fromkeys(notes)),
+        problems=tuple(lifted.problems),
         reference=reference,
         draft=draft([nodes[k] for k in missing if k in nodes]),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
@@ -97,9 +100,39 @@ def lift(submission: Submission, code: HostCode, *, problem: Problem | None, cap
     if submission.kind == "python":
         return lift_python(submission, code, problem, cap)
     out = Lifted()
+    paired = paired_function(code, problem) if submission.kind == "extension" and problem is not None else None
     for usr in entries.entry_points(code):
-        _extend(out, entries.lift_entry(code, usr, cap, submission.device.text))
+        if usr == paired and problem is not None:
+            _extend(out, lift_paired(submission, code, usr, problem, cap))
+        else:
+            _extend(out, entries.lift_entry(code, usr, cap, submission.device.text))
     return _finished(out, code)
+
+
+def paired_function(code: HostCode, problem: Problem) -> str | None:
+    """The one function that an extension binds, where its parameters are the problem's inputs by number and kind."""
+    bound = set(entries.bindings(code).values()) or entries.exported(code)
+    if len(bound) != 1:
+        return None
+    usr = next(iter(bound))
+    params = code.functions[usr]["params"]
+    if len(params) != len(problem.inputs):
+        return None
+    kinds = ["tensor" if "Tensor" in p["type"] else "number" for p in params]
+    given = ["tensor" if a.kind == "tensor" else "number" for a in problem.inputs]
+    return usr if kinds == given else None
+
+
+def lift_paired(submission: Submission, code: HostCode, usr: str, problem: Problem, cap: int) -> Lifted:
+    """The bound function on the problem's inputs, by position."""
+    name = code.functions[usr]["name"]
+
+    def execute(run: Run) -> None:
+        Caller(run, "", submission.path, code, problem).pass_inputs(usr)
+
+    out = entries.collect(explore(execute), cap, name)
+    out.notes.append(f"{submission.path}: {name} is paired with the problem's inputs by position")
+    return out
 
 
 def lift_python(submission: Submission, code: HostCode, problem: Problem | None, cap: int) -> Lifted:
@@ -124,18 +157,19 @@ def lift_python(submission: Submission, code: HostCode, problem: Problem | None,
             if any(sizes):
                 found = explore(lambda run: execute(run, frozenset().union(*sizes)))
             complete = found.complete
-            _extend(out, entries.collect(found, cap, "ModelNew"), gaps=False)
+            _extend(out, entries.collect(found, cap, "ModelNew", alone=False))
         except SyntaxError as error:
-            out.problems.append(f"{submission.path}: the Python code does not parse: {error.msg}")
+            out.notes.append(f"{submission.path}: the Python code does not parse: {error.msg}")
     for usr in entries.entry_points(code):
         if not complete or usr not in called:
             _extend(out, entries.lift_entry(code, usr, cap))
     return _finished(out, code)
 
 
-def _extend(out: Lifted, more: Lifted, gaps: bool = True) -> None:
+def _extend(out: Lifted, more: Lifted) -> None:
     out.contracts += more.contracts
     out.problems += more.problems
+    out.notes += more.notes
     out.sites |= more.sites
 
 

@@ -94,6 +94,20 @@ class Caller(Calls):
         if isinstance(result, Tensor) and result.layout != "other":
             self.run.returned = result.storage
 
+    def pass_inputs(self, usr: str) -> None:
+        """Call one C++ function with the problem's inputs, by position."""
+        assert self.problem is not None
+        self._problem_symbols()
+        function = self.code.functions[usr]
+        names = [p["name"] or f"input{i}" for i, p in enumerate(function["params"])]
+        inputs = [self.from_problem(a, n) for a, n in zip(self.problem.inputs, names, strict=True)]
+        for index, value in enumerate(inputs):
+            if isinstance(value, Tensor):
+                self.run.storages[value.storage].source = f"argument {index}"
+        result = self.run_function(usr, inputs, {}, Span(self.path, 0))
+        if isinstance(result, Tensor) and result.layout != "other":
+            self.run.returned = result.storage
+
     def _name_parameters(self, owner: Any, prefix: str, seen: set[int]) -> None:
         """Tensors that the model holds are its parameters, by the path of attributes that leads to them."""
         if id(owner) in seen or len(seen) > 2000:

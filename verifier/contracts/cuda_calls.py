@@ -78,9 +78,11 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
                     and storage.bytes is not None
                     and amount.text == storage.bytes.text
                 )
-                if whole and target.offset is not None and target.offset.value == 0:
-                    storage.initialized = True
+                value = host.eval(nodes[1])
+                whole = whole and target.offset is not None and target.offset.value == 0
+                storage.initialized = storage.initialized or whole
                 run.write(target.storage)
+                storage.zero = whole and "Memset" in name and isinstance(value, Int) and value.value == 0
         host.eval(nodes[1])
         return success
     if name in ("cudaMallocHost", "cudaHostAlloc"):

@@ -245,8 +245,8 @@ class _Emitter:
                 scalars.append(Scalar(param, self.text(convert(value, dtype).text), "enforced"))
             case Bool() if value.plain:
                 scalars.append(Scalar(param, self.text(as_int(value).text), "enforced"))
-            case Float() if dtype in ("f32", "f64", "f16", "bf16"):
-                scalars.append(Scalar(param, None, "enforced"))
+            case Float(value=number) if dtype in ("f32", "f64", "f16", "bf16"):
+                scalars.append(Scalar(param, None, "enforced", number))
             case _ if dtype in ("f32", "f64", "f16", "bf16"):
                 scalars.append(Scalar(param, None, "enforced"))
             case _:
@@ -325,10 +325,19 @@ class _Emitter:
             content=None if content is None or loops else (self.text(content[0]), self.text(content[1])),
             content_origin="enforced" if storage.zero else storage.content_origin,
             origin="enforced" if separate else "derived",
-            source=base.source
-            if whole and base.dtype in (None, storage.dtype) and storage.how != "part"
-            else "",
+            source=base.source if whole and self._as_passed(pointer.storage) else "",
         )
+
+    def _as_passed(self, key: str) -> bool:
+        """Whether the buffer holds the elements of what the caller passed, in the same order and type."""
+        first = self.run.storages[key]
+        while True:
+            storage = self.run.storages[key]
+            if storage.reordered or storage.how == "part" or storage.dtype not in (None, first.dtype):
+                return False
+            if storage.from_view_of not in self.run.storages:
+                return True
+            key = storage.from_view_of
 
     def _written_in_loop(self, key: str) -> bool:
         """A launch of the same loop may have written it in an earlier iteration."""

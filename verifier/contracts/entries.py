@@ -27,10 +27,14 @@ from verifier.frontend.host import HostCode, Node
 
 @dataclass(slots=True)
 class Lifted:
-    """``sites``: places of launches that were reached on some path."""
+    """``sites``: places of launches that were reached on some path.
+
+    ``problems`` make the result incomplete; ``notes`` only say how it was found.
+    """
 
     contracts: list[Contract] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     sites: set[Span] = field(default_factory=set)
 
 
@@ -314,10 +318,15 @@ def _constant_value(code: HostCode, identity: str) -> int | None:
     return value.value if isinstance(value, Int) else None
 
 
-def collect(found: Exploration, cap: int, entry: str) -> Lifted:
-    """Contracts of all paths, equal ones once."""
+def collect(found: Exploration, cap: int, entry: str, *, alone: bool = True) -> Lifted:
+    """Contracts of all paths, equal ones once.
+
+    ``alone``: nothing else covers the paths that were not followed, so each contract has them as a gap.
+    """
     out = Lifted(problems=list(dict.fromkeys(f"{entry}: {p}" for p in found.problems)))
-    extra = out.problems if not found.complete else []
+    extra = out.problems if alone and not found.complete else []
+    if not alone:
+        out.problems, out.notes = [], out.problems
     seen: dict[str, int] = {}
     for run in found.runs:
         for launch in run.launches:

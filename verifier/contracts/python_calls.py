@@ -191,7 +191,10 @@ class Calls(Expressions):
             raise Refused(f"{span}: the C++ function {name} is defined more than once")
         if not found:
             return Unknown(f"{span}: the C++ function {name} is not in the sources")
-        usr = found[0]
+        return self.run_function(found[0], args, kwargs, span)
+
+    def run_function(self, usr: str, args: list[Any], kwargs: dict[str, Any], span: Span) -> Any:
+        """Execute a C++ function of the extension."""
         function = self.code.functions[usr]
         self.called.add(usr)
         values: list[Value] = []
@@ -206,7 +209,7 @@ class Calls(Expressions):
                 values.append(free_argument(self.run, param))
         if len(args) > len(function["params"]):
             raise Dead
-        self.host.launcher = name
+        self.host.launcher = function["name"]
         self.host.references.clear()
         self.run.scope = len(self.run.storages)
         return self.host.call(usr, values, span)

@@ -88,6 +88,8 @@ class Storage:
     contiguous: bool = False
     source: str = ""
     """What it is for the caller: ``argument 0``, ``parameter weight``."""
+    reordered: bool = False
+    """Its elements may lie in another order than in what it was made from."""
 
 
 @dataclass(slots=True)

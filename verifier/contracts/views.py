@@ -59,6 +59,7 @@ def contiguous(run: Run, tensor: Tensor) -> Tensor:
         content_origin=source.content_origin,
         from_view_of=tensor.storage,
         contiguous=True,
+        reordered=tensor.layout in ("dense", "other"),
     )
     return Tensor(key, tensor.dims, tensor.dtype, key, "contiguous", host_name=tensor.host_name or tensor.key)
 
@@ -157,6 +158,7 @@ def reinterpret(run: Run, tensor: Tensor, dims: tuple[Int, ...] | Shape, may_cop
         run.storages[key] = Storage(
             tensor.dtype, None, dims, how="view", initialized=source.initialized, host_name=tensor.host_name,
             content=source.content, content_origin=source.content_origin, from_view_of=tensor.storage,
+            reordered=tensor.layout in ("dense", "other"),
         )  # fmt: skip
         return Tensor(key, dims, tensor.dtype, key, "free", host_name=tensor.host_name)
     key = run.unique(hint)
@@ -284,7 +286,7 @@ def permute(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: st
             return opaque(run, hint, name, tensor.dtype)
     if order == sorted(order):
         return tensor
-    layout: Any = "dense" if is_contiguous(run, tensor) or tensor.layout == "dense" else "free"
+    layout: Any = "other" if tensor.layout == "other" else "dense"
     return Tensor(
         run.unique(hint), tuple(dims[i] for i in order), tensor.dtype, tensor.storage, layout, tensor.offset,
         host_name=tensor.host_name,
