@@ -415,6 +415,8 @@ class _Engine:
         clause_detail = ""
         spot = failed[0]
         for f in failed:
+            if self._late():
+                break
             if property_ == "launch" and self._refute_host(self.c, "launch"):
                 return PropertyResult(
                     property_,
@@ -460,6 +462,8 @@ class _Engine:
 
     def _missing(self, c: Claims, d: Discharger, o: Obligation) -> str:
         """The sentence on the clause that the obligation lacks; remembered."""
+        if self._late():
+            return ""
         known = next((m for key, m in self.asked if key is o), None)
         found = known if known is not None else missing_clause(c, d, o)
         if found is None:

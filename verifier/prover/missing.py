@@ -8,6 +8,7 @@ contradict is never proposed.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -50,7 +51,7 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
         if told is False:
             continue
         tried += 1
-        if tried > MAX_PROPOSALS:
+        if tried > MAX_PROPOSALS or time.monotonic() > d.pool.deadline:
             return None
         effort = 0.2 if o.property == "arithmetic" or o.property.startswith("race") else 0
         if d.decide(_under(c, o, mapping, fact), effort).status == "proved":
