@@ -46,8 +46,7 @@ $(STAMP): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@$(BIN)/python -c 'import torch' 2>/dev/null || \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' --index-url $(TORCH_INDEX) || \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)' || \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 0 '$(TORCH)' --index-url $(TORCH_INDEX) 2>/dev/null || \
 	echo "torch could not be installed: numerics cannot be compared, everything else works" >&2
 	@command -v g++ >/dev/null || echo "g++ is missing: apt-get install g++" >&2
 	@command -v bwrap >/dev/null || { test "$$(id -u)" = 0 && apt-get install -y -qq bubblewrap >/dev/null 2>&1; } || \
