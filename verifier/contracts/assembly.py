@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -100,7 +101,9 @@ def lift(submission: Submission, code: HostCode, *, problem: Problem | None, cap
     if submission.kind == "python":
         return lift_python(submission, code, problem, cap)
     out = Lifted()
-    paired = paired_function(code, problem) if submission.kind == "extension" and problem is not None else None
+    paired = (
+        paired_function(code, problem) if submission.kind == "extension" and problem is not None else None
+    )
     for usr in entries.entry_points(code):
         if usr == paired and problem is not None:
             _extend(out, lift_paired(submission, code, usr, problem, cap))
@@ -139,6 +142,7 @@ def lift_python(submission: Submission, code: HostCode, problem: Problem | None,
     """Through the caller where it can be followed; each launcher on its own where it cannot."""
     out = Lifted()
     called: set[str] = set()
+    evaluated: set[tuple[int, int]] = set()
     complete = False
     if "ModelNew" in submission.python:
 
@@ -148,6 +152,7 @@ def lift_python(submission: Submission, code: HostCode, problem: Problem | None,
                 caller.start()
             finally:
                 called.update(caller.called)
+                evaluated.update(caller.evaluated)
 
         try:
             found = explore(lambda run: execute(run, frozenset()))
@@ -160,10 +165,30 @@ def lift_python(submission: Submission, code: HostCode, problem: Problem | None,
             _extend(out, entries.collect(found, cap, "ModelNew", alone=False))
         except SyntaxError as error:
             out.notes.append(f"{submission.path}: the Python code does not parse: {error.msg}")
+    elsewhere = called_elsewhere(submission.python, evaluated) if complete else set()
     for usr in entries.entry_points(code):
-        if not complete or usr not in called:
+        name = code.functions[usr]["name"].split("::")[-1]
+        if not complete or usr not in called or name in elsewhere:
             _extend(out, entries.lift_entry(code, usr, cap))
     return _finished(out, code)
+
+
+def called_elsewhere(source: str, evaluated: set[tuple[int, int]]) -> set[str]:
+    """Names of functions that are called at a place which was not followed (``backward``, other methods, the module)."""
+    tree = ast.parse(source)
+    main = [n for n in tree.body if isinstance(n, ast.If) and "__main__" in ast.unparse(n.test)]
+    skipped = {id(n) for block in main for n in ast.walk(block)}
+    out: set[str] = set()
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and id(node) not in skipped
+            and (node.lineno, node.col_offset) not in evaluated
+        ):
+            match node.func:
+                case ast.Attribute(attr=name) | ast.Name(id=name):
+                    out.add(name)
+    return out
 
 
 def _extend(out: Lifted, more: Lifted) -> None:
@@ -184,9 +209,19 @@ def _finished(out: Lifted, code: HostCode) -> Lifted:
         line = f"{places_[0]}: the launch of {kernel} was not reached by any path that is followed"
         out.problems.append(line)
         out.contracts = [replace(c, gaps=(*c.gaps, line)) if c.kernel == kernel else c for c in out.contracts]
+    seen = {(s.path, s.line) for places in entries.launch_sites(code).values() for s in places}
+    lines = _continued(code, seen)
+    for place in code.launches:
+        if (place.path, place.line) not in lines:
+            out.problems.append(f"{place}: a launch in code that is never instantiated or not understood")
     out.problems = list(dict.fromkeys(out.problems))
     out.contracts = _unique(out.contracts)
     return out
+
+
+def _continued(code: HostCode, seen: set[tuple[str, int]]) -> set[tuple[str, int]]:
+    """The lines of launches, and a few after each: the ``<<<`` may stand below the kernel's name."""
+    return {(path, line + more) for path, line in seen for more in range(6)}
 
 
 def _unique(contracts: Sequence[Contract]) -> list[Contract]:

@@ -191,6 +191,11 @@ class Caller(Calls):
             argument.dtype, None, dims, how="argument", host_name=name, caller=True, align=tensors.DEVICE_ALIGN,
             content=argument.content, content_origin="derived",
         )  # fmt: skip
+        first = self.memory.setdefault(argument.memory, key)
+        if first != key or not argument.whole:
+            # a second name for memory, or a view: it may overlap what it was made from
+            storage.caller, storage.align, storage.how = False, 0, "view"
+            storage.from_view_of = first if first != key else ""
         run.add_storage(key, storage)
         run.caller_dims.append(dims)
         layout: Any = "free" if argument.layout == "contiguous" else "dense"

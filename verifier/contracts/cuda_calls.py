@@ -85,6 +85,12 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
                 storage.zero = whole and "Memset" in name and isinstance(value, Int) and value.value == 0
         host.eval(nodes[1])
         return success
+    if name in ("cudaFree", "cudaFreeAsync"):
+        freed = host.eval(nodes[0])
+        if isinstance(freed, Pointer) and freed.storage in run.storages:
+            run.write(freed.storage)
+            run.storages[freed.storage].gap = f"{host.span(node)}: it was freed"
+        return success
     if name in ("cudaMallocHost", "cudaHostAlloc"):
         place = host.eval(nodes[0])
         if isinstance(place, Address):

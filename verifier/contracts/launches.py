@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from verifier.contracts.objects import (
     Dim3,
+    Function,
     Null,
     Pointer,
     Text,
     Unknown,
     Value,
 )
+from verifier.contracts.run import Refused
 from verifier.contracts.values import (
     Int,
     const,
@@ -43,31 +45,43 @@ def launch(host: Evaluator, node: Node) -> None:
         gaps.append(f"{span}: the dynamic shared memory size is not followed")
         shared = const(0, "u64")
     args = tuple(host.eval(a) for a in node["args"])
-    if not node["known"]:
-        gaps.append(f"{span}: the kernel that is launched is not known")
-    if node["targs"] is None:
-        gaps.append(f"{span}: the template arguments of {node['kernel']} are not followed")
+    kernel, targs, params = _kernel(host, node)
+    if targs is None:
+        gaps.append(f"{span}: the template arguments of {kernel} are not followed")
     saved = list(run.gaps)
     run.gaps += gaps
     run.launch(
-        kernel=node["kernel"],
-        targs=None if node["targs"] is None else tuple(node["targs"]),
+        kernel=kernel,
+        targs=targs,
         grid=sizes[0],
         block=sizes[1],
         shared=shared,
         stream=stream,
         args=args,
-        params=tuple((p["name"], p["type"]) for p in node["params"]),
+        params=params,
         span=span,
         launcher=host.launcher,
     )
     run.gaps = saved
-    for value, param in zip(args, node["params"], strict=False):
-        if isinstance(value, Pointer) and not param["type"].startswith("const "):
+    for value, (_, type_) in zip(args, params, strict=False):
+        if isinstance(value, Pointer) and not type_.startswith("const "):
             storage = run.storages.get(value.storage)
             if storage is not None:
                 run.write(value.storage)
                 storage.initialized = True
+
+
+def _kernel(host: Evaluator, node: Node) -> tuple[str, tuple[str, ...] | None, tuple[tuple[str, str], ...]]:
+    """Name, template arguments and parameters; also through a variable that holds a kernel."""
+    params = tuple((p["name"], p["type"]) for p in node["params"])
+    if node["known"]:
+        return node["kernel"], None if node["targs"] is None else tuple(node["targs"]), params
+    value = host.eval(node["callee"])
+    found = [k for k in host.code.kernels if isinstance(value, Function) and k["name"] == value.kernel]
+    if not isinstance(value, Function) or len(found) != 1 or len(found[0]["params"]) != len(params):
+        raise Refused(f"{host.span(node)}: which kernel is launched is not followed")
+    names = (p["name"] for p in found[0]["params"])
+    return value.kernel, value.targs, tuple((n, t) for n, (_, t) in zip(names, params, strict=True))
 
 
 def _as_dim3(host: Evaluator, value: Value, what: str, gaps: list[str]) -> Dim3:

@@ -23,7 +23,9 @@ from verifier.contracts.objects import (
     Function,
     Items,
     Null,
+    Pointer,
     Record,
+    Tensor,
     Unknown,
     Value,
 )
@@ -215,6 +217,20 @@ class Host(Evaluator):
             value = Int(value.text, value.lo, value.hi, value.type, frozenset({identity}))
         self.cells[identity] = value
         self.prefer(variable["name"], value)
+        if isinstance(value, Pointer) and _of_temporary(variable["init"]):
+            self._dangling(value, variable)
+
+    def _dangling(self, pointer: Pointer, variable: Node) -> None:
+        """The pointer outlives its tensor, unless a variable holds the same memory."""
+        for value in self.cells.values():
+            if isinstance(value, Tensor) and value.storage == pointer.storage:
+                return
+        storage = self.run.storages[pointer.storage]
+        if storage.from_view_of in self.run.storages and self.run.root(pointer.storage) != pointer.storage:
+            say = f"{self.span(variable)}: {variable['name']} points into a temporary unless its tensor is contiguous"
+        else:
+            say = f"{self.span(variable)}: {variable['name']} points into a temporary tensor"
+        storage.gap = say
 
     def _uninitialised(self, variable: Node) -> Value:
         type_ = variable["type"]
@@ -294,6 +310,15 @@ class Host(Evaluator):
                     self.exec(statement)
         except Break:
             return
+
+
+def _of_temporary(node: Node) -> bool:
+    """``make().data_ptr<T>()``: the tensor is gone at the end of the statement."""
+    while node["k"] == "cast":
+        node = node["a"]
+    if node["k"] != "method" or not node["name"].startswith("at::Tensor::") or node["base"] is None:
+        return False
+    return node["base"]["k"] in ("call", "method", "operator", "construct")
 
 
 def _leaves(node: Node) -> bool:

@@ -33,6 +33,7 @@ class Argument:
     """One argument of ``forward`` or ``__init__``.
 
     ``shape``: dims as clause texts over the problem's symbols, ``sizes`` their numbers; None if not known.
+    ``memory``: which memory a tensor may share, by number; ``whole``: it is not a view.
     ``text``: an int as clause text. ``content``: inclusive bounds of an integer tensor's elements as clause texts.
     """
 
@@ -42,6 +43,8 @@ class Argument:
     dtype: str = ""
     content: tuple[str, str] | None = None
     layout: str = "contiguous"
+    memory: int = -1
+    whole: bool = True
     text: str = ""
     value: int | float | bool | str | None = None
     items: tuple[Argument, ...] = ()
@@ -139,6 +142,8 @@ def _argument(data: dict[str, Any]) -> Argument:
         dtype=data.get("dtype", ""),
         content=None if data.get("content") is None else (data["content"][0], data["content"][1]),
         layout=data.get("layout", "contiguous"),
+        memory=data.get("memory", -1),
+        whole=data.get("whole", True),
         text=data.get("text", ""),
         value=data.get("value"),
         items=tuple(_argument(i) for i in data.get("items", ())),

@@ -74,8 +74,8 @@ class Names:
         return value
 
 
-def describe(value: Any) -> dict[str, Any]:
-    """An argument as data."""
+def describe(value: Any, bases: dict[int, int]) -> dict[str, Any]:
+    """An argument as data. ``bases`` numbers the memory of tensors, so that shared memory is seen."""
     if isinstance(value, Tensor):
         shape = None if value.shape is None else [text_of(d) for d in value.shape]
         content = (
@@ -88,6 +88,8 @@ def describe(value: Any) -> dict[str, Any]:
             "dtype": str(value.dtype),
             "content": content,
             "layout": value.layout,
+            "memory": bases.setdefault(id(value.base), len(bases)),
+            "whole": value.base is value,
         }
     if value is None:
         return {"kind": "none"}
@@ -100,9 +102,9 @@ def describe(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
         return {"kind": "text", "value": value}
     if isinstance(value, list | tuple) and len(value) <= 256:
-        return {"kind": "list", "items": [describe(v) for v in value]}
+        return {"kind": "list", "items": [describe(v, bases) for v in value]}
     if isinstance(value, dict) and len(value) <= 64 and all(isinstance(k, str) for k in value):
-        return {"kind": "dict", "keys": list(value), "items": [describe(v) for v in value.values()]}
+        return {"kind": "dict", "keys": list(value), "items": [describe(v, bases) for v in value.values()]}
     return {"kind": "other", "type": type(value).__name__}
 
 
@@ -116,10 +118,11 @@ def main() -> int:
         exec(compile(tree, request["path"], "exec"), scope)
         inputs = scope["get_inputs"]() if "get_inputs" in scope else None
         init = scope["get_init_inputs"]() if "get_init_inputs" in scope else []
+    bases: dict[int, int] = {}
     found = {
         "symbols": names.values,
-        "inputs": None if inputs is None else [describe(v) for v in inputs],
-        "init": describe(init if isinstance(init, dict) else list(init)),
+        "inputs": None if inputs is None else [describe(v, bases) for v in inputs],
+        "init": describe(init if isinstance(init, dict) else list(init), bases),
         "model": "Model" in scope,
     }
     json.dump(found, sys.stdout)

@@ -40,6 +40,7 @@ from verifier.contracts.python_values import (
     PyObject,
     Scope,
     Super,
+    holds_code,
     is_instance,
     math_call,
     plain,
@@ -104,6 +105,7 @@ class Calls(Expressions):
         self, target: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope, hint: str
     ) -> Any:
         span = self.span(node)
+        self.evaluated.add((node.lineno, node.col_offset))
         match target:
             case Dotted(name=name):
                 values = [plain(a) for a in args]
@@ -131,7 +133,7 @@ class Calls(Expressions):
             case BoundMethod(owner=owner, name=name):
                 values = [plain(a) for a in args]
                 return self.method(owner, name, values, {k: plain(v) for k, v in kwargs.items()}, node, hint)
-        return Unknown(target.why if isinstance(target, Unknown) else f"{span}: a call that is not followed")
+        raise Refused(f"{span}: a call of something that is not followed")
 
     def method(
         self, owner: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, hint: str
@@ -182,6 +184,7 @@ class Calls(Expressions):
                 return owner.items.get(args[0].value, args[1] if len(args) > 1 else Null())
             case Text():
                 return Text()
+        self._refuse_code(args, kwargs, span)
         return Unknown(f"{span}: {name}()")
 
     def cpp(self, name: str, args: list[Any], kwargs: dict[str, Any], span: Span) -> Any:
@@ -275,10 +278,12 @@ class Calls(Expressions):
         if name == "torch.nn.Parameter":
             source = args[0] if args else kwargs.get("data")
             if isinstance(source, Tensor):
-                dims = source.dims if not isinstance(source.dims, Shape) else None
-                return layers.parameter(
-                    self.run, hint or "parameter", dims, tensors.dtype_name(self.run, source)
-                )
+                storage = self.run.storages[source.storage]
+                storage.initialized, storage.host_name = True, hint or storage.host_name
+                self.run.uninitialised.discard(source.storage)
+                if not isinstance(source.dims, Shape):
+                    self.run.caller_dims.append(source.dims)
+                return tensors.replace(source, host_name=hint or source.host_name)
             return layers.parameter(self.run, hint or "parameter", None)
         if name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
             parts = list(args)
@@ -296,16 +301,26 @@ class Calls(Expressions):
                 return Unknown(f"{last}()")
             if last == "dropout" and args and isinstance(args[0], Tensor):
                 return torch_ops.call_method(self.run, args[0], "detach", [], {}, span, hint)
-            return torch_ops.call_function(self.run, last, args, kwargs, span, hint)
+            self._refuse_code(args, kwargs, span)
+            made = torch_ops.call_function(self.run, last, args, kwargs, span, hint)
+            if last in torch_ops.CREATE and isinstance(made, Tensor):
+                self.run.storages[made.storage].how = "argument"  # the caller's, and on whatever device it is
+            return made
         if name.startswith("torch.nn.init."):
             if args and isinstance(args[0], Tensor):
                 self.run.write(args[0].storage)
             return Null()
+        self._refuse_code(args, kwargs, span)
         if name.startswith("torch.nn.") and name.count(".") == 2:
             return layers.build(self.run, last, args, kwargs, hint or last.lower())
         if name.startswith("torch.cuda."):
             return Null()
         return Unknown(f"{span}: {name}()")
+
+    def _refuse_code(self, args: list[Any], kwargs: dict[str, Any], span: Span) -> None:
+        """A function that is handed to a library may be called there with anything."""
+        if any(holds_code(v) for v in (*args, *kwargs.values())):
+            raise Refused(f"{span}: a function that is passed on is not followed")
 
     def _builtin(
         self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope

@@ -65,6 +65,10 @@ class Decisions:
         self.host = Host(run, code)
         self.depth = 0
         self.called: set[str] = set()
+        self.memory: dict[int, str] = {}
+        """The storage of each memory of the problem's inputs."""
+        self.evaluated: set[tuple[int, int]] = set()
+        """Places of the calls that were followed."""
         self.running = False
         self.assigned: set[tuple[int, str]] = set()
         self.read_first: set[tuple[int, str]] = set()

@@ -234,3 +234,19 @@ def only_initialises(loop: ast.For) -> bool:
         if isinstance(node, ast.Assign) and any(not isinstance(t, ast.Name) for t in node.targets):
             return False
     return True
+
+
+def holds_code(value: Any) -> bool:
+    """Whether a value is, or holds, something of the caller that may launch when it is called."""
+    match value:
+        case CppFunction() | PyFunction() | PyObject() | Extension():
+            return True
+        case BoundMethod(owner=owner):
+            return holds_code(owner)
+        case Items(items=items) | PyList(items=items):
+            return any(holds_code(v) for v in items)
+        case PyDict(items=table):
+            return any(holds_code(v) for v in table.values())
+        case Layer(kind="Sequential" | "ModuleList", attributes=attributes):
+            return any(holds_code(v) for v in attributes.values())
+    return False

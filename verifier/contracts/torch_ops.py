@@ -83,7 +83,7 @@ _MAYBE_SELF = frozenset(
     "to cuda cpu type_as detach data alias float half double long int bool bfloat16 type requires_grad_".split()
 )
 
-_CREATE = {"empty": (False, False), "zeros": (True, True), "ones": (True, False), "full": (True, False), "rand": (True, False),
+CREATE = {"empty": (False, False), "zeros": (True, True), "ones": (True, False), "full": (True, False), "rand": (True, False),
            "randn": (True, False), "randint": (True, False)}  # fmt: skip
 
 _NEW = {"new_empty": "empty", "new_zeros": "zeros", "new_ones": "ones", "new_full": "full"}
@@ -171,7 +171,7 @@ def _kept(run: Run, tensor: Tensor) -> Any:
 def _create(
     run: Run, name: str, dims: tuple[Int, ...] | Shape | None, dtype: str | None, span: Span, hint: str
 ) -> Value:
-    initialized, zero = _CREATE[name]
+    initialized, zero = CREATE[name]
     if dims is None:
         tensor = opaque(run, hint, f"{name} with dims that are not followed", dtype)
         run.storages[tensor.storage].how = "fresh"
@@ -194,7 +194,7 @@ def call_function(
     """``torch.name(*args, **kwargs)``, ``at::name(…)``, ``F.name(…)``."""
     hint = hint or name
     first = args[0] if args else None
-    if name in _CREATE:
+    if name in CREATE:
         rest = list(args)
         dtype = dtype_argument(run, kwargs)
         options = [v for v in rest if isinstance(v, Options | Dtype)]
@@ -225,7 +225,7 @@ def call_function(
         for value in args[1:]:
             dtype = dtype or dtype_value(run, value if isinstance(value, Options | Dtype) else None)
         kind = name.removesuffix("_like")
-        initialized, zero = _CREATE[kind]
+        initialized, zero = CREATE[kind]
         # preserve_format: contiguous only if the argument is; dense in any case
         return allocate(
             run, hint, first.dims, dtype or dtype_name(run, first), initialized=initialized, zero=zero,

@@ -100,7 +100,10 @@ class Tensor:
         low: int | None = None,
         high: int | None = None,
         layout: str = "contiguous",
+        base: Tensor | None = None,
     ) -> None:
+        self.base: Tensor = base.base if base is not None else self
+        """The tensor whose memory this one may share."""
         self.shape: Any = shape
         self.dtype = Dtype(dtype)
         self.low, self.high, self.layout = low, high, layout
@@ -125,6 +128,7 @@ class Tensor:
             self.low if keep else None,
             self.high if keep else None,
             self.layout,
+            self if keep else None,
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -136,7 +140,7 @@ class Tensor:
             return lambda *a, **k: self._same(keep=True)
         if name in _POINTWISE:
             return lambda *a, **k: self._same()
-        return lambda *a, **k: Tensor(None, self.dtype)
+        return lambda *a, **k: Tensor(None, self.dtype, base=self)
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         wanted = next((a for a in (*args, *kwargs.values()) if isinstance(a, Dtype)), None)
@@ -147,10 +151,10 @@ class Tensor:
 
     def transpose(self, a: int, b: int) -> Tensor:
         if self.shape is None:
-            return Tensor(None, self.dtype)
+            return Tensor(None, self.dtype, base=self)
         dims = list(self.shape)
         dims[a], dims[b] = dims[b], dims[a]
-        return Tensor(tuple(dims), self.dtype, self.low, self.high, "dense")
+        return Tensor(tuple(dims), self.dtype, self.low, self.high, "dense", self)
 
     def t(self) -> Tensor:
         return self.transpose(0, 1)
@@ -160,23 +164,23 @@ class Tensor:
         return self.transpose(0, 1)
 
     def view(self, *dims: Any) -> Tensor:
-        return Tensor(_resolved(self, _dims(dims)), self.dtype, self.low, self.high, self.layout)
+        return Tensor(_resolved(self, _dims(dims)), self.dtype, self.low, self.high, self.layout, self)
 
     def reshape(self, *dims: Any) -> Tensor:
         return self.view(*dims)
 
     def unsqueeze(self, at: int) -> Tensor:
         if self.shape is None:
-            return Tensor(None, self.dtype)
+            return Tensor(None, self.dtype, base=self)
         dims = list(self.shape)
         dims.insert(at if at >= 0 else at + len(dims) + 1, 1)
-        return Tensor(tuple(dims), self.dtype, self.low, self.high, self.layout)
+        return Tensor(tuple(dims), self.dtype, self.low, self.high, self.layout, self)
 
     def _with(self, other: Any) -> Tensor:
         if isinstance(other, Tensor) and (
             other.shape is None or self.shape is None or tuple(other.shape) != tuple(self.shape)
         ):
-            return Tensor(None, self.dtype)
+            return Tensor(None, self.dtype, base=self)
         return self._same()
 
     def _compared(self, other: Any) -> Tensor:
@@ -191,7 +195,7 @@ class Tensor:
         return self._same()
 
     def __getitem__(self, key: Any) -> Tensor:
-        return Tensor(None, self.dtype)
+        return Tensor(None, self.dtype, base=self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.low = self.high = None

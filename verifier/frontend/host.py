@@ -44,6 +44,8 @@ class HostCode:
     kernels: tuple[Node, ...]
     errors: tuple[tuple[str, Span, int], ...]
     unknown_names: tuple[str, ...] = field(default=())
+    launches: tuple[Span, ...] = ()
+    """Where the text launches a kernel, by its tokens: also in functions that nothing calls."""
 
     def span(self, place: list[int] | None) -> Span:
         if not place or not place[1]:
@@ -79,4 +81,5 @@ def host_code(tree: Node) -> HostCode:
         kernels=tuple(tree["kernels"]),
         errors=tuple((e["message"], place.span(e["s"]), e["line"]) for e in tree["errors"]),
         unknown_names=tuple(tree["unknown_names"]),
+        launches=tuple(place.span(s) for s in tree["launches"]),
     )

@@ -50,6 +50,7 @@ class ExpressionReader:
     def __init__(self, unit: ci.TranslationUnit, first: int, text: str) -> None:
         self.unit = unit
         self.first = first
+        self.text = text
         self.paths: list[str] = []
         self.places = _places(text, first, self.paths)
         self.functions: dict[str, Node] = {}
@@ -267,7 +268,19 @@ class ExpressionReader:
                     {"name": a.spelling, "type": type_text(a.type)} for a in definition.get_arguments()
                 ]
         else:
-            node |= {"kernel": callee.spelling or _spelled(callee), "targs": [], "params": [], "known": False}
+            function = callee.type.get_canonical().get_pointee() if callee.type.spelling else callee.type
+            types = (
+                [type_text(t) for t in function.argument_types()]
+                if function.kind == TypeKind.FUNCTIONPROTO
+                else []
+            )
+            node |= {
+                "kernel": callee.spelling or _spelled(callee),
+                "targs": [],
+                "params": [{"name": "", "type": t} for t in types],
+                "known": False,
+                "callee": self._expr(callee),
+            }
         return node
 
     def _lambda(self, cursor: Cursor) -> Node:

@@ -88,7 +88,17 @@ class Reader(ExpressionReader):
             "structs": structs,
             "kernels": kernels,
             "errors": errors,
+            "launches": self._launch_places(),
         }
+
+    def _launch_places(self) -> list[list[int]]:
+        """Where the text launches a kernel, also in functions that nothing calls."""
+        out: list[list[int]] = []
+        for index, row in enumerate(self.text.split("\n")):
+            bare = _STRING.sub(lambda found: "x" * len(found.group()), row)
+            if not bare.startswith("#"):
+                out += [self._place(self.first + index, m.start() + 1) for m in _LAUNCH.finditer(bare)]
+        return out
 
     def _declarations(self, cursor: Cursor) -> list[Cursor]:
         found: list[Cursor] = []
@@ -339,6 +349,8 @@ class Reader(ExpressionReader):
         return {"k": "switch", "a": self._expr(children[0]), "cases": cases, "s": span}
 
 
+_LAUNCH = re.compile(r"<<<|\bcudaLaunch(?:Cooperative)?Kernel(?:ExC?)?\b")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _UNKNOWN_NAME = re.compile(r"use of undeclared identifier '(\w+)'")
 
 
