@@ -121,8 +121,8 @@ def bind(kernel: ir.Kernel, contract: Contract, reference: Reference, pool: Sequ
     if not outputs:
         raise Unbound("the kernel writes none of its buffers")
     used = loaded(kernel)
-    both = [name for name in outputs if name in used and _brought(contract, name)]
-    defined = [name for name in outputs if name not in both and _brought(contract, name)]
+    both = [name for name in outputs if name in used and brought(contract, name)]
+    defined = [name for name in outputs if name not in both and brought(contract, name)]
     reads = [p.name for p in pointers if p.name not in outputs]
     if reference.op is None:
         return _free(kernel, contract, reference, outputs, reads, both)
@@ -140,7 +140,7 @@ def filled(contract: Contract, param: str) -> bool:
     )
 
 
-def _brought(contract: Contract, param: str) -> bool:
+def brought(contract: Contract, param: str) -> bool:
     """Whether the buffer has contents at launch, and not one known value: then what it holds is an input."""
     buffer = contract.buffer(param)
     return buffer is not None and buffer.initialized and not filled(contract, param)

@@ -11,6 +11,7 @@ Example::
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -83,6 +84,7 @@ class Judged:
     """``checked``: elements whose bounds said something. ``seen``: the simulator's own finding (then no more).
 
     ``unfit``: the reference raised at these sizes, so they are not its domain.
+    ``edge``: a fault where the reference itself is NaN or infinite for finite inputs.
     ``same_bits``: whether a second schedule gave the same bits; None if there was none.
     """
 
@@ -91,6 +93,7 @@ class Judged:
     runs: int = 1
     seen: Seen | None = None
     unfit: str = ""
+    edge: Fault | None = None
     same_bits: bool | None = None
 
 
@@ -215,7 +218,7 @@ def _numbers(
         raise Refused(
             f"the reference gives {len(answers)} outputs, the kernel writes {', '.join(binding.outputs)}"
         )
-    checked = 0
+    checked, edge = 0, None
     for param, expected in zip(binding.outputs, answers, strict=True):
         buffer, have = buffers[param], binding.shape(param, sizes)
         unlike = binding.reference.op is None and have is not None and core(have) != core(expected.shape)
@@ -228,12 +231,14 @@ def _numbers(
         checked += comparison.checked
         m = comparison.mismatch
         if m is not None:
-            words = _words(said, param, m, buffer.numel)
-            return Judged(Fault(case, launch, words, param, m, m.nonfinite), checked)
+            fault = Fault(case, launch, _words(said, param, m, buffer.numel), param, m, m.nonfinite)
+            if case.special or math.isfinite(m.expected):
+                return Judged(fault, checked)
+            edge = edge or fault
         if job.nan_forbidden and not case.special and buffer.dtype in dtypes.FLOATS and np.isnan(got).any():
             words = f"{param}[{int(np.flatnonzero(np.isnan(got))[0])}] is NaN, which the policy forbids"
             return Judged(Fault(case, launch, words, param, None, True), checked)
-    return Judged(None, checked)
+    return Judged(None, checked, edge=edge)
 
 
 def _ask(

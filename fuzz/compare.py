@@ -91,7 +91,8 @@ def _report(wrong: Array, got: Array, value: Array, low: Array, high: Array, che
     places = np.flatnonzero(wrong)
     if not places.size:
         return Comparison(None, checked)
-    i = int(places[0])
+    telling = places[np.isfinite(value[places])]
+    i = int(telling[0] if telling.size else places[0])
     g, v = float(got[i]), float(value[i])
     odd = not (math.isfinite(g) and math.isfinite(v))
     return Comparison(Mismatch(i, g, v, float(low[i]), float(high[i]), int(places.size), odd), checked)

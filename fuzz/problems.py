@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fuzz import shapes
-from fuzz.binding import Binding, Readings, Symbols, Unbound, filled
+from fuzz.binding import Binding, Readings, Symbols, Unbound, brought, filled
+from fuzz.dtypes import rounded
 from fuzz.pointers import loaded, written
 from fuzz.reference import Reference
 from specs import clauses
@@ -71,6 +72,7 @@ def bind(
         raise Unbound("no launch sizes satisfy the contract")
     outputs = [p.name for p in kernel.params if isinstance(p.type, ir.Pointer) and p.name in written(kernel)]
     reads = [p.name for p in kernel.params if isinstance(p.type, ir.Pointer) and p.name not in outputs]
+    reads += [name for name in outputs if name in loaded(kernel) and brought(contract, name)]
     output = _output(kernel, contract, submission, outputs)
     origins = _origins(contract, problem, reads, pool)
     numbers = [{k: clauses.evaluate(t, sizes) for k, t in origins.items()} for sizes in pool]
@@ -95,7 +97,7 @@ def bind(
     }
     reference = Reference(f"Model of {problem.path}", wire=wire)
     side = tuple(o for o in outputs if o != output)
-    stated = _floats(kernel, problem)
+    stated = _floats(kernel, contract, problem)
     bound = Binding(
         reference,
         operands,
@@ -268,17 +270,27 @@ def _structured(text: str) -> bool:
     return True
 
 
-def _floats(kernel: ir.Kernel, problem: Problem) -> dict[str, float]:
-    """A float scalar is the one float among the problem's arguments, or it is not known."""
-    scalars = [p.name for p in kernel.params if isinstance(p.type, ir.Float)]
-    if not scalars:
-        return {}
-    known = [
-        float(a.value) for a in (*problem.init, *problem.inputs) if a.kind == "float" and a.value is not None
-    ]
-    if len(scalars) > 1 or len(known) != 1:
-        raise Unbound(f"which value of the problem the scalar {scalars[0]} has is not known")
-    return {scalars[0]: known[0]}
+def _floats(kernel: ir.Kernel, contract: Contract, problem: Problem) -> dict[str, float]:
+    """A float scalar has the value that the caller is known to pass, or is the one float among the problem's arguments."""
+    found: dict[str, float] = {}
+    loose: list[str] = []
+    for param in kernel.params:
+        if isinstance(param.type, ir.Float):
+            scalar = contract.scalar(param.name)
+            if scalar is not None and scalar.real is not None:
+                found[param.name] = rounded(scalar.real, param.type.name)
+            else:
+                loose.append(param.name)
+    if loose:
+        known = [
+            float(a.value)
+            for a in (*problem.init, *problem.inputs)
+            if a.kind == "float" and a.value is not None
+        ]
+        if found or len(loose) > 1 or len(known) != 1:
+            raise Unbound(f"which value of the problem the scalar {loose[0]} has is not known")
+        found[loose[0]] = known[0]
+    return found
 
 
 def _only_a_launch(submission: Submission) -> None:

@@ -55,7 +55,7 @@ class Budget:
 class Found:
     """``examples``: runs that were compared; ``vacuous``: runs whose bounds checked no element.
 
-    ``edge``: a fault on inputs with infinities or NaN only. ``seen``: what the simulator itself reported.
+    ``edge``: a fault where inputs, or the reference itself, are NaN or infinite. ``seen``: what the simulator itself reported.
     ``unfit``: what the reference raised at sizes that are not its domain (these runs do not count).
     ``refusal``: why there is no answer. ``cut``: the deadline came first.
     ``deterministic``: all schedules gave the same bits.
@@ -88,6 +88,7 @@ class _Tally:
     runs: int = 0
     seen: Seen | None = None
     unfit: str = ""
+    edge: Fault | None = None
     deterministic: bool = True
     cut: bool = False
     sizes: dict[tuple[tuple[str, int], ...], None] = field(default_factory=dict)
@@ -96,6 +97,7 @@ class _Tally:
         self.runs += judged.runs
         self.seen = self.seen or judged.seen
         self.unfit = self.unfit or judged.unfit
+        self.edge = self.edge or judged.edge
         self.deterministic = self.deterministic and judged.same_bits is not False
         if judged.fault is None and judged.seen is None and not judged.unfit:
             self.examples += judged.checked > 0
@@ -134,7 +136,7 @@ def explore(
         vacuous=tally.vacuous,
         runs=tally.runs,
         fault=fault,
-        edge=edge,
+        edge=edge or tally.edge,
         seen=tally.seen,
         unfit=tally.unfit,
         deterministic=tally.deterministic,
@@ -248,6 +250,9 @@ def _cases(job: Job, kinds: Sequence[str]) -> st.SearchStrategy[Case]:
     for name, param in sorted(job.binding.drawn.items()):
         option = op.option(name) if op is not None else None
         draws = option.draws if option is not None and option.draws else (1.0, 0.5, -2.0, 0.1)
+        scalar = job.contract.scalar(param)
+        if scalar is not None and scalar.real is not None:
+            draws = (scalar.real,)
         dtype = _scalar_dtype(job.kernel, param)
         scalars.append(
             st.tuples(st.just(param), st.sampled_from([dtypes.rounded(float(d), dtype) for d in draws]))

@@ -49,8 +49,8 @@ OP = Op(
     bounds=bounds,
     signature=(
         "input",
-        "no_mean",
-        "no_var",
+        "running_mean",
+        "running_var",
         "weight",
         "bias",
         "use_input_stats",

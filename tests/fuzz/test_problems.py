@@ -14,6 +14,7 @@ from fuzz.case import Job
 from fuzz.oracle import Oracle
 from fuzz.problems import bind
 from fuzz.runner import Budget, explore
+from specs.contract import Scalar
 from verifier.contracts import problem as problems
 from verifier.isolation import probe
 from verifier.source.device_text import DeviceText, Submission
@@ -79,6 +80,7 @@ def job(make_kernel: Any, make_contract: Any, oracle: Oracle, read: Any) -> Call
         host: str = "",
         sources: Mapping[str, str] | None = None,
         result: str = "",
+        reals: tuple[Scalar, ...] = (),
     ) -> Job:
         problem = read(text)
         kernel = make_kernel("k", pointers, scalars)
@@ -86,7 +88,7 @@ def job(make_kernel: Any, make_contract: Any, oracle: Oracle, read: Any) -> Call
         if sources:
             named = tuple(replace(b, source=sources.get(b.param, "")) for b in contract.buffers)
             contract = replace(contract, buffers=named)
-        contract = replace(contract, result=result)
+        contract = replace(contract, result=result, scalars=reals or contract.scalars)
         device = DeviceText("", "", ())
         units = (("cuda", 1, host),) if host else ()
         submission = Submission("k.py", "python", "", "", device, python=python, units=units)
@@ -264,3 +266,39 @@ def test_index_of_the_largest_as_the_models_output(job: Any, numpy_executor: Any
     assert explore(made, last, oracle, Budget(40)).fault is None
     smallest = numpy_executor(lambda x: {"y": np.argmin(x, axis=1)})
     assert explore(made, smallest, oracle, Budget(40)).fault is not None
+
+
+def test_value_that_the_caller_passes_is_the_value(
+    job: Any, make_contract: Any, numpy_executor: Any, oracle: Oracle
+) -> None:
+    shapes = {"x": ["rows", "features"], "y": ["rows", "features"]}
+    pointers = {"x": "in f32", "y": "out f32"}
+    text = NORM.replace("self.ln(x), self.slope", "x, 0.01")
+    reals = (Scalar("low", None, real=0.01), Scalar("high", None, real=1.0))
+    made = job(text, pointers, shapes, NORM_POOL, scalars={"low": "f32", "high": "f32"}, reals=reals)
+    assert made.binding.stated == {"low": float(F(0.01)), "high": 1.0}
+    right = numpy_executor(lambda x, low, high: {"y": np.where(x > 0, x * F(high), x * F(low))})
+    assert explore(made, right, oracle, Budget(20)).fault is None
+    off = (Scalar("low", None, real=0.02), Scalar("high", None, real=1.0))
+    made = job(text, pointers, shapes, NORM_POOL, scalars={"low": "f32", "high": "f32"}, reals=off)
+    assert explore(made, right, oracle, Budget(20)).fault is not None
+
+
+def test_in_place_on_the_models_argument(job: Any, numpy_executor: Any, oracle: Oracle) -> None:
+    text = NORM.replace("self.ln(x), self.slope", "x, 0.5")
+    pointers, shapes = {"x": "inout f32"}, {"x": ["rows", "features"]}
+    made = job(text, pointers, shapes, NORM_POOL, sources={"x": "argument 0"}, result="x")
+    assert made.binding.outputs == ("x",) and made.binding.inputs[0][1] == "x"
+    right = numpy_executor(lambda x: {"x": np.where(x > 0, x, x * F(0.5))})
+    assert explore(made, right, oracle, Budget(20)).fault is None
+
+
+def test_reference_that_is_infinite_for_finite_inputs_is_the_edge_domain(
+    job: Any, numpy_executor: Any, oracle: Oracle
+) -> None:
+    text = NORM.replace("nn.functional.leaky_relu(self.ln(x), self.slope)", "torch.log(x.abs())")
+    shapes = {"x": ["rows", "features"], "y": ["rows", "features"]}
+    made = job(text, {"x": "in f32", "y": "out f32"}, shapes, NORM_POOL)
+    guarded = numpy_executor(lambda x: {"y": np.log(np.where(x == 0, F(2**-149), np.abs(x)))})
+    found = explore(made, guarded, oracle, Budget(60))
+    assert found.fault is None and found.edge is not None

@@ -13,7 +13,7 @@ Example::
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -72,7 +72,8 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
         try:
             units = _units(context, executor, doubts)
             for unit in units:
-                jobs, complete = _jobs(context, unit, len(units) == 1, oracle, doubts)
+                alone = len(units) == 1 or _alternatives(units)
+                jobs, complete = _jobs(context, unit, alone, oracle, doubts)
                 if not jobs:
                     continue
                 context.progress(f"fuzzing {unit.kernel.label}")
@@ -138,7 +139,7 @@ def _units(context: GateContext, executor: MakeExecutor, doubts: list[str]) -> l
     """Launches that data flow links are one unit; every other launch is one by itself."""
     known = {(k.name, k.instantiation): k for k in context.module.kernels}
     launchers: dict[str, list[Contract]] = {}
-    for contract in context.contracts:
+    for contract in _distinct(context.contracts):
         if (contract.kernel, contract.instantiation) not in known:
             doubts.append(f"{contract.kernel} could not be read")
         elif contract.origin == "drafted":
@@ -162,6 +163,22 @@ def _units(context: GateContext, executor: MakeExecutor, doubts: list[str]) -> l
             own = sizes.pool(contract, seed=context.seed)
             units.append(_Unit(kernel, contract, own, partial(executor, kernel)))
     return units
+
+
+def _distinct(contracts: Sequence[Contract]) -> list[Contract]:
+    """Without contracts that differ only in which storage is whose (``x`` and ``x.contiguous()``)."""
+    found: dict[object, Contract] = {}
+    for contract in contracts:
+        buffers = tuple(replace(b, storage="", fresh=False, align=0) for b in contract.buffers)
+        clauses = tuple(sorted(r.text for r in contract.requires))
+        key = (contract.launch, buffers, contract.scalars, contract.symbols, clauses, contract.result)
+        found.setdefault(key, contract)
+    return list(found.values())
+
+
+def _alternatives(units: Sequence[_Unit]) -> bool:
+    """Whether each unit alone makes the model's output: the one launch of its way through the launcher."""
+    return all(not u.stages and u.contract.launch.order == 0 and u.contract.result for u in units)
 
 
 def _jobs(
@@ -267,6 +284,14 @@ def _findings(context: GateContext, job: Job, found: Found) -> list[Finding]:
     elif found.edge is not None:
         severity = Severity.ERROR if context.policy.strict and not job.contract.gaps else Severity.WARNING
         findings.append(_finding(context, job, found.edge, severity, special=True))
+    for param in job.binding.outputs:
+        buffer = job.contract.buffer(param)
+        if found.fault is None and buffer is not None and buffer.source.startswith("argument"):
+            severity = Severity.ERROR if context.policy.strict else Severity.WARNING
+            words = f"{param} is the model's own argument and is changed in place; Model leaves its arguments alone"
+            findings.append(
+                Finding("argument-changed", severity, job.kernel.span, words, job.kernel.label, gate="fuzz")
+            )
     if not found.deterministic and found.fault is None:
         findings.append(
             Finding(
