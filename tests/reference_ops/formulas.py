@@ -279,6 +279,11 @@ RIGHT: list[Entry] = [
         lambda q, k, v: attend(q, k, v, True),
     ),
     ("triplet_margin_loss", {}, [(5, 33)] * 3, lambda a, p, n: sequential(triplet(a, p, n)) / F(5)),
+    ("prod", {"dim": 1}, ROWS, lambda x: np.prod(x, axis=1, dtype=F)),
+    ("prod", {"dim": None}, [(7,)], lambda x: np.prod(x[::-1], dtype=F)),
+    ("logsumexp", {"dim": 1}, ROWS, lambda x: x.max(1) + np.log(sequential(e32(shifted(x))))),
+    ("relu6", {}, FLAT, lambda x: np.minimum(np.maximum(x, F(0)), F(6))),
+    ("erf", {}, FLAT, lambda x: erf(x).astype(F)),
 ]
 WRONG: list[Entry] = [
     ("relu", {}, FLAT, lambda x: np.maximum(x, F(1e-6))),
@@ -422,6 +427,10 @@ WRONG: list[Entry] = [
         lambda q, k, v: attend(q, k, v),
     ),
     ("triplet_margin_loss", {}, [(5, 33)] * 3, lambda a, p, n: sequential(triplet(a, n, p)) / F(5)),
+    ("prod", {"dim": 1}, ROWS, lambda x: np.prod(x[:, 1:], axis=1, dtype=F)),
+    ("logsumexp", {"dim": 1}, ROWS, lambda x: np.log(sequential(e32(x)))),
+    ("relu6", {}, FLAT, lambda x: np.maximum(x, F(0))),
+    ("erf", {}, FLAT, np.tanh),
 ]
 
 
