@@ -303,7 +303,11 @@ def test_float_arguments_have_their_value(tmp_path: Path) -> None:
     )
     found = problem(tmp_path, init="features, 0.25", constants="")
     c = first(lift("ops.go(x, self.depth, -1.0)\nreturn x", found, "self.depth = depth", host))
-    assert [(s.param, s.value, s.real) for s in c.scalars] == [("a", None, 0.25), ("b", None, -1.0), ("c", None, 0.5)]
+    assert [(s.param, s.value, s.real) for s in c.scalars] == [
+        ("a", None, 0.25),
+        ("b", None, -1.0),
+        ("c", None, 0.5),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -327,9 +331,9 @@ def test_sources(tmp_path: Path, text: str, source: str) -> None:
 
 
 def test_an_extension_is_paired_with_the_problem_by_position(tmp_path: Path) -> None:
+    from specs.location import Span
     from verifier.contracts.assembly import lift as lift_any
     from verifier.source.device_text import DeviceText, Submission
-    from specs.location import Span
 
     host = (
         KERNEL + "torch::Tensor go(torch::Tensor a, torch::Tensor b) { int n = a.numel();"
@@ -347,3 +351,110 @@ def test_an_extension_is_paired_with_the_problem_by_position(tmp_path: Path) -> 
     other = problem(tmp_path, inputs="torch.rand(batch, features)")
     (free,) = lift_any(submission, read(host), problem=other, cap=1 << 30).contracts
     assert free.buffer("x").extent == "n" and free.buffer("y").extent == "b_numel"  # type: ignore[union-attr]
+
+
+def two(tmp_path: Path, inputs: str) -> Contract:
+    host = KERNEL + (
+        "void two(torch::Tensor a, torch::Tensor b) {"
+        " k<<<1, 32>>>(a.data_ptr<float>(), b.data_ptr<float>(), a.numel()); }\n"
+    )
+    source = PYTHON.format(forward="ops.two(x, y)\n        return x", init="pass").replace(
+        "forward(self, x)", "forward(self, x, y)"
+    )
+    found = problem(tmp_path, inputs=inputs, constants="t = torch.rand(batch, features)")
+    return first(lift_python(python_submission(host, source), read(host), found, 1 << 30))
+
+
+def test_inputs_that_share_memory_are_not_disjoint(tmp_path: Path) -> None:
+    apart = two(tmp_path, "torch.rand(batch), torch.rand(batch)")
+    assert [c.text for c in apart.no_alias] == ["disjoint(x, y)"]
+    for shared in ("t, t", "t, t.view(features, batch)", "t, t.t()", "t.detach(), t", "t, t[0]"):
+        assert not two(tmp_path, shared).no_alias, shared
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        "return torch.utils.checkpoint.checkpoint(lambda v: ops.scale(v, self.weight, 1), x)",
+        "y = ops.scale(x, self.weight, 1)\nreturn torch.fx.wrap(ops.scale)(y[0], self.weight, 1)",
+        "y = ops.scale(x, self.weight, 1)\nreturn self.unknown.thing(y)",
+        "y = ops.scale(x, self.weight, 1)\nreturn list(map(lambda v: ops.scale(v, self.weight, 1), [y[0]]))[0]",
+    ],
+)
+def test_functions_that_are_passed_on_are_lifted_on_their_own(tmp_path: Path, forward: str) -> None:
+    found = lift(forward, problem(tmp_path))
+    assert any(c.buffer("x").extent in ("n", "x_numel") for c in found.contracts)  # type: ignore[union-attr]
+
+
+def test_calls_in_methods_that_forward_does_not_reach_count_too(tmp_path: Path) -> None:
+    host = HOST
+    source = PYTHON.format(forward="return ops.scale(x, self.weight, 1)", init="pass") + (
+        "\n    def backward(self, grad):\n        return ops.scale(grad[:, 1:], self.weight, 1)\n"
+    )
+    found = lift_python(python_submission(host, source), read(host), problem(tmp_path), 1 << 30)
+    assert any(c.buffer("x").extent == "n" for c in found.contracts)  # type: ignore[union-attr]
+    guarded = PYTHON.format(forward="return ops.scale(x, self.weight, 1)", init="pass") + (
+        "\nif __name__ == '__main__':\n    ops.scale(torch.rand(3), torch.rand(4), 1)\n"
+    )
+    only = lift_python(python_submission(host, guarded), read(host), problem(tmp_path), 1 << 30)
+    assert all(c.buffer("x").extent != "n" for c in only.contracts)  # type: ignore[union-attr]
+
+
+def test_the_callers_own_tensors_may_be_on_the_cpu(tmp_path: Path) -> None:
+    second = lift(
+        "return ops.scale(x, self.table, 1)", problem(tmp_path), "self.table = torch.ones(features)"
+    ).contracts[1]
+    assert "same_device(x)" in assumed(second)
+
+
+def test_a_parameter_made_of_another_shares_its_memory(tmp_path: Path) -> None:
+    host = KERNEL + (
+        "void two(torch::Tensor a, torch::Tensor b) {"
+        " k<<<1, 32>>>(a.data_ptr<float>(), b.data_ptr<float>(), a.numel()); }\n"
+    )
+    tied = first(
+        lift(
+            "ops.two(self.weight, self.other)\nreturn x",
+            problem(tmp_path),
+            "self.other = nn.Parameter(self.weight.data)",
+            host,
+        )
+    )
+    assert not tied.no_alias
+    apart = first(
+        lift(
+            "ops.two(self.weight, self.other)\nreturn x",
+            problem(tmp_path),
+            "self.other = nn.Parameter(torch.rand(features))",
+            host,
+        )
+    )
+    assert [c.text for c in apart.no_alias] == ["disjoint(x, y)"]
+
+
+def test_slices_are_gaps_until_they_are_copied(tmp_path: Path) -> None:
+    found = problem(tmp_path)
+    bad = first(lift("return ops.scale(x[:, 1:], self.weight, 1)", found))
+    assert any("slice" in g for g in bad.gaps)
+    good = first(lift("return ops.scale(x[:, 1:].contiguous(), self.weight, 1)", found))
+    assert not good.gaps and good.buffer("x").shape == ("batch", "features - min(1, features)")  # type: ignore[union-attr]
+
+
+def test_pooling_with_ceil_mode_is_not_guessed(tmp_path: Path) -> None:
+    found = problem(tmp_path, inputs="torch.rand(batch, 8, features, features)")
+    plain = first(lift("return ops.scale(self.p(x), self.weight, 1)", found, "self.p = nn.MaxPool2d(3, 2)"))
+    assert plain.buffer("x").shape[2] == "(features - 3) // 2 + 1"  # type: ignore[union-attr]
+    ceil = first(
+        lift(
+            "return ops.scale(self.p(x), self.weight, 1)",
+            found,
+            "self.p = nn.MaxPool2d(3, 2, ceil_mode=True)",
+        )
+    )
+    assert any(s.origin == "assumed" for s in ceil.symbols)
+
+
+def test_cat_adds_up_one_dim(tmp_path: Path) -> None:
+    c = first(lift("return ops.scale(torch.cat([x, x, self.extra], dim=1), self.weight, 1)", problem(tmp_path),
+                   "self.extra = nn.Parameter(torch.zeros(16, 3))"))  # fmt: skip
+    assert c.buffer("x").shape == ("batch", "features + features + 3")  # type: ignore[union-attr]

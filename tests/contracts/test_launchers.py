@@ -381,3 +381,49 @@ def test_the_reduction_over_a_dim_needs_the_rank() -> None:
     shapes = {c.buffer("y").shape for c in found}  # type: ignore[union-attr]
     assert ("outer", "inner") in shapes and len(found) == 3
     assert all(not c.gaps for c in found)
+
+
+def test_a_pointer_into_a_temporary_is_a_gap() -> None:
+    made = one(
+        "int n = x.numel(); float* p = torch::zeros({n}, x.options()).data_ptr<float>();"
+        "k<<<n, 32>>>(x.data_ptr<float>(), p, n);"
+    )
+    assert any("temporary" in g for g in made.gaps)
+    maybe = one(
+        "int n = x.numel(); auto y = torch::empty_like(x); const float* p = x.contiguous().data_ptr<float>();"
+        "k<<<n, 32>>>(p, y.data_ptr<float>(), n);"
+    )
+    assert any("temporary unless" in g for g in maybe.gaps)
+    held = one(
+        "int n = x.numel(); auto y = torch::empty_like(x); auto z = x.contiguous(); const float* p = z.data_ptr<float>();"
+        "k<<<n, 32>>>(p, y.data_ptr<float>(), n);"
+    )
+    assert not held.gaps
+
+
+def test_kernels_through_variables() -> None:
+    found = launcher(
+        "int n = x.numel(); auto y = torch::empty_like(x); auto go = n > 1000 ? k : j;"
+        "go<<<n, 32>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);",
+        kernel=KERNEL + "__global__ void j(const float* a, float* b, int m) { }\n",
+    )
+    assert {(c.kernel, tuple(b.param for b in c.buffers)) for c in found} == {
+        ("k", ("x", "y")),
+        ("j", ("a", "b")),
+    }
+
+
+def test_an_unknown_kernel_is_a_problem() -> None:
+    found = lift(
+        KERNEL + "void run(torch::Tensor x, void (*go)(const float*, float*, int)) {"
+        " go<<<1, 32>>>(x.data_ptr<float>(), x.data_ptr<float>(), 1); }\n"
+    )
+    assert found.problems and not found.contracts
+
+
+def test_layout_of_a_transpose_is_never_contiguous() -> None:
+    c = one(
+        "TORCH_CHECK(x.dim() == 2); auto y = torch::empty_like(x); auto t = x.t();"
+        "k<<<1, 32>>>(t[0].data_ptr<float>(), y.data_ptr<float>(), x.size(0));"
+    )
+    assert any(s.origin == "assumed" for s in c.symbols)

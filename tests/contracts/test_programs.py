@@ -113,6 +113,7 @@ def test_a_whole_memset_to_zero_is_known() -> None:
         KERNEL + "int main() { float *x, *y; cudaMalloc(&x, 4096); cudaMalloc(&y, 4096);"
         "cudaMemset(x, {value}, {bytes}); k<<<1, 256>>>(x, y, 1024); }}\n"
     )
+
     def content(value: str, bytes_: str) -> object:
         found = lift(text.replace("{value}", value).replace("{bytes}", bytes_).replace("}}", "}"))
         x = found.contracts[0].buffer("x")
@@ -122,3 +123,30 @@ def test_a_whole_memset_to_zero_is_known() -> None:
     assert content("0", "4096") == (("0", "0"), True)
     assert content("1", "4096") == (None, True)
     assert content("0", "2048") == (None, False)
+
+
+def test_freed_memory_is_a_gap() -> None:
+    found = lift(
+        KERNEL + "int main() { float *x, *y; cudaMalloc(&x, 400); cudaMalloc(&y, 400); cudaFree(x);"
+        "k<<<1, 32>>>(x, y, 1); }\n"
+    )
+    assert any("freed" in g for g in found.contracts[0].gaps)
+
+
+def test_a_launch_in_code_that_nothing_reaches_is_a_problem() -> None:
+    from tests.contracts.lifting import cu_submission, read
+    from verifier.contracts.assembly import lift as lift_any
+
+    for dead in (
+        "template <typename T> void never(T* p) {\n k<<<9, 32>>>(p, p, 1);\n}\n",
+        "struct Runner { Runner(float* p) {\n k<<<9, 32>>>(p, p, 1);\n} };\n",
+        "void odd(float* p) {\n cudaLaunchKernel((const void*)k, dim3(1), dim3(32), nullptr, 0, 0);\n}\n",
+    ):
+        text = KERNEL + dead + "int main() { float *x; cudaMalloc(&x, 400);\n k<<<1, 32>>>(x, x, 1); }\n"
+        found = lift_any(cu_submission(text), read(text), problem=None, cap=1 << 30)
+        assert found.problems, dead
+    clean = (
+        KERNEL
+        + 'int main() { float *x; cudaMalloc(&x, 400);\n k<<<1, 32>>>(x, x, 1); printf("<<<no launch>>>"); }\n'
+    )
+    assert not lift_any(cu_submission(clean), read(clean), problem=None, cap=1 << 30).problems

@@ -181,6 +181,11 @@ class Caller(Calls):
 
     def _problem_tensor(self, argument: Argument, name: str) -> Tensor:
         run = self.run
+        if argument.shape is None and (not argument.whole or argument.memory in self.memory):
+            out = tensors.opaque(run, name, "a view of an input", argument.dtype or None)
+            first = self.memory.setdefault(argument.memory, out.storage)
+            run.storages[out.storage].from_view_of = first if first != out.storage else ""
+            return out
         if argument.shape is None:
             out = tensors.allocate_unknown(run, name, argument.dtype or None)
             return tensors.replace(out, layout="free")

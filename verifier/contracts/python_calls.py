@@ -62,6 +62,11 @@ from verifier.contracts.values import (
 )
 
 _MAX_LOOP = 64
+_MODULE_METHODS = frozenset(
+    "parameters named_parameters modules named_modules children named_children buffers state_dict zero_grad requires_grad_ "
+    "extra_repr save_for_backward mark_dirty mark_non_differentiable".split()
+)
+"""Methods of modules and autograd contexts that call nothing of the caller."""
 
 
 class Calls(Expressions):
@@ -184,6 +189,13 @@ class Calls(Expressions):
                 return owner.items.get(args[0].value, args[1] if len(args) > 1 else Null())
             case Text():
                 return Text()
+            case PyObject() if name == "add_module" and len(args) == 2 and isinstance(args[0], Text):
+                owner.attributes[args[0].value] = args[1]
+                return Null()
+            case PyObject() if name not in _MODULE_METHODS:
+                raise Refused(f"{span}: {name}() of an object is not followed")
+            case BoundMethod() if holds_code(owner):
+                raise Refused(f"{span}: {name}() of something that is not followed")
         self._refuse_code(args, kwargs, span)
         return Unknown(f"{span}: {name}()")
 
@@ -384,6 +396,11 @@ class Calls(Expressions):
                 return Null()
             case "abs" if isinstance(first, Int) and first.lo is not None and first.lo >= 0:
                 return first
+            case "setattr" if len(args) == 3:
+                if not isinstance(first, PyObject | Layer) or not isinstance(args[1], Text):
+                    raise Refused(f"{self.span(node)}: setattr() is not followed")
+                first.attributes[args[1].value] = args[2]
+                return Null()
             case "getattr" if len(args) >= 2 and isinstance(args[1], Text):
                 return self.attribute(first, args[1].value, node)
             case "hasattr" if isinstance(first, PyObject) and len(args) == 2 and isinstance(args[1], Text):
@@ -396,6 +413,7 @@ class Calls(Expressions):
                 for item in first.items:
                     total = arith("+", total, convert(item, PY), PY) or total
                 return total
+        self._refuse_code(args, kwargs, self.span(node))
         return Unknown(f"{name}()")
 
     def _enclosing(self, scope: Scope, instance: PyObject) -> PyClass:

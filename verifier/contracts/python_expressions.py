@@ -37,6 +37,7 @@ from verifier.contracts.python_values import (
     Super,
     constant,
     dotted,
+    holds_code,
     plain,
 )
 from verifier.contracts.run import Dead, NotSimple, Refused
@@ -336,6 +337,8 @@ class Expressions(Decisions):
 
     def _slice_size(self, dim: Int, low: Any, high: Any) -> Int | None:
         """Elements of ``low:high`` along a dim; Python clips both ends to the dim."""
+        if low is None and high is None:
+            return dim
         zero = const(0, PY)
         first = zero if low is None else low
         last = dim if high is None else high
@@ -343,6 +346,9 @@ class Expressions(Decisions):
             return None
         ends: list[Int] = []
         for end in (first, last):
+            if end.value == 0 or end is dim:
+                ends.append(convert(end, PY))
+                continue
             if end.lo is None or (end.lo < 0 and end.value is None):
                 return None
             from_end = arith("+", dim, convert(end, PY), PY) if end.lo < 0 else convert(end, PY)
@@ -362,6 +368,8 @@ class Expressions(Decisions):
         size = arith("-", ends[1], ends[0], PY)
         if size is None or (size.lo is not None and size.lo >= 0):
             return size
+        if last is dim:  # the start was clipped to it
+            return Int(size.text, 0, size.hi, PY, size.taint)
         return arith("max", size, zero, PY)
 
     def _float_math(self, op: ast.operator, a: Any, b: Any) -> Float:
@@ -423,6 +431,8 @@ class Expressions(Decisions):
             ):
                 parts = [v for k, v in attributes.items() if k.startswith("_")]
                 return parts[key.value] if -len(parts) <= key.value < len(parts) else Unknown("a layer")
+        if holds_code(base):
+            raise Refused(f"{self.span(node)}: which part of the model this is, is not followed")
         return Unknown(f"{self.span(node)}: an element")
 
     def attribute(self, owner: Any, name: str, node: ast.AST) -> Any:
