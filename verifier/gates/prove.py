@@ -64,6 +64,7 @@ def run(context: GateContext) -> GateResult:
             kernels.append(
                 KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span)
             )
+    kernels = _unordered_streams(kernels)
     outcome, detail = _judge(kernels)
     return GateResult(
         gate="prove",
@@ -83,6 +84,37 @@ def find_kernel(context: GateContext, contract: Contract) -> Kernel | None:
         if k.name == contract.kernel and k.instantiation == contract.instantiation:
             return k
     return None
+
+
+def _unordered_streams(kernels: list[KernelResult]) -> list[KernelResult]:
+    """Launches on different streams that use the same memory are ordered by nothing: their races are not settled."""
+
+    def clash(a: Contract, b: Contract) -> bool:
+        mine, theirs = ({x.storage or x.param for x in c.buffers} for c in (a, b))
+        return a.launch.stream != b.launch.stream and bool(mine & theirs)
+
+    contracts = [k.contract for k in kernels if k.contract is not None]
+    out = []
+    for k in kernels:
+        if k.contract is not None and any(clash(k.contract, c) for c in contracts):
+            detail = "launches on different streams use the same memory, and nothing orders them"
+            k = replace(
+                k,
+                properties=tuple(
+                    replace(
+                        p,
+                        verdict=Verdict.UNKNOWN,
+                        reason=Reason.MISSING_CONTRACT,
+                        detail=detail,
+                        span=k.contract.launch.span,
+                    )
+                    if p.id == "race-global" and p.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE)
+                    else p
+                    for p in k.properties
+                ),
+            )
+        out.append(k)
+    return out
 
 
 def _share(context: GateContext, start: float, left: int) -> float:

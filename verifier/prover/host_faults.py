@@ -16,7 +16,7 @@ MAX_THREADS, MAX_BLOCK, SHARED_DEFAULT = 1024, (1024, 1024, 64), 48 * 1024
 
 
 def overflow(contract: Contract, values: Mapping[str, int]) -> str | None:
-    """What wraps in grid, block, shared size or an argument; only signed types (unsigned wrap may be meant)."""
+    """What wraps in grid, block, shared size or an argument (unsigned 64-bit wrap may be meant and is no fault)."""
     launch = contract.launch
     named = [(f"gridDim.{a}", t) for a, t in zip("xyz", launch.grid, strict=True)]
     named += [(f"blockDim.{a}", t) for a, t in zip("xyz", launch.block, strict=True)]
@@ -30,7 +30,7 @@ def overflow(contract: Contract, values: Mapping[str, int]) -> str | None:
             continue
         for type_, exact in seen:
             bits, signed = INT_TYPES[type_]
-            if signed:
+            if signed or bits <= 32:
                 wrapped = wrap(exact, bits, signed)
                 return f"{name} needs {exact:,} on the way, which {_c_name(type_)} wraps to {wrapped:,}"
     return None
@@ -91,4 +91,5 @@ def first(
 
 
 def _c_name(type_: str) -> str:
-    return {"i8": "signed char", "i16": "short", "i32": "int", "i64": "long long"}[type_]
+    names = {"8": "char", "16": "short", "32": "int", "64": "long long"}
+    return ("" if type_[0] == "i" else "unsigned ") + names[type_[1:]]

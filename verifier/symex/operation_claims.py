@@ -9,10 +9,13 @@ from verifier.symex.summary import Operation, Summary
 
 
 def relevant(s: Summary) -> int:
-    """Bits of the operations that an address, branch, barrier, mask or launch quantity rests on."""
+    """Bits of the operations that an address, branch, barrier, mask or launch quantity rests on, and all divisions."""
     mask = s.launch_deps
     for sink in s.sinks:
         mask |= sink.deps
+    for op in s.operations:
+        if op.property == "arithmetic" and op.fault:
+            mask |= op.bit  # dividing by zero is undefined even where the quotient is only data
     changed = True
     while changed:
         changed = False
@@ -35,6 +38,8 @@ def claims_at_uses(c: Claims, op: Operation) -> Iterator[Obligation]:
     """The operation's obligation where its value is used (weaker: the use's path condition may exclude the fault)."""
     if op.host and c.s.launch_deps & op.bit:
         yield claim_of(c, op)
+    if op.property == "arithmetic" and op.fault:
+        return
     for sink in c.s.sinks:
         if sink.deps & op.bit:
             yield c.single(

@@ -100,7 +100,7 @@ class _Builder:
         self.s.operations.append(
             Operation(
                 bit, key, "overflow", t.true, holds, self.s.contract.launch.span,
-                f"host value {text} at type {'i' if signed else 'u'}{bits}", 0, signed, value=exact, host=True,
+                f"host value {text} at type {'i' if signed else 'u'}{bits}", 0, signed or bits <= 32, value=exact, host=True,
             )
         )  # fmt: skip
         self.s.launch_deps |= bit
