@@ -55,12 +55,19 @@ def get_init_inputs():
 """
 
 
+LOADED: dict[str, Problem] = {}
+"""Each text is run once."""
+
+
 def problem(
     tmp_path: Path, inputs: str = "torch.rand(batch, features)", init: str = "features", constants: str = ""
 ) -> Problem:
-    path = tmp_path / "problem.py"
-    path.write_text(PROBLEM.format(inputs=inputs, init=init, constants=constants))
-    return load(path, sandbox=UNBOXED)
+    text = PROBLEM.format(inputs=inputs, init=init, constants=constants)
+    if text not in LOADED:
+        path = tmp_path / "problem.py"
+        path.write_text(text)
+        LOADED[text] = load(path, sandbox=UNBOXED)
+    return LOADED[text]
 
 
 def lift(forward: str, found: Problem | None, init: str = "pass", host: str = HOST) -> Lifted:
