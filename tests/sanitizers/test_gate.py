@@ -164,10 +164,7 @@ def test_a_fault_that_depends_on_open_contents_is_a_missing_contract(gate: Any) 
     assert result.outcome is Outcome.INCONCLUSIVE and "contents of x" in result.detail
     bounded = replace(open_, buffers=(Buffer("x", "i32", "n", content=("0", "n")), CONTRACT.buffers[1]))
     result = gate(source, bounded, kernels=(kernel,))
-    assert result.outcome is Outcome.FAIL and {f.id for f in result.findings} == {
-        "bounds-global",
-        "race-global",
-    }
+    assert result.outcome is Outcome.FAIL and {f.id for f in result.findings} == {"bounds-global"}
 
 
 def test_an_open_scalar_may_need_to_be_positive(gate: Any) -> None:
