@@ -19,6 +19,7 @@ Example::
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 from math import gcd
 
 from verifier.smt.term import (
@@ -77,7 +78,6 @@ class Terms:
         self.zero = self.const(0)
         self.one = self.const(1)
         self._fresh = 0
-        self.rename_cache: dict[tuple[int, str, int], Term] = {}
 
     # --- raw -------------------------------------------------------------------------------------------------------
 
@@ -205,16 +205,10 @@ class Terms:
         return self.from_poly(out)
 
     def product(self, factors: Iterable[Term]) -> Term:
-        out = self.one
-        for f in factors:
-            out = self.mul(out, f)
-        return out
+        return reduce(self.mul, factors, self.one)
 
     def total(self, parts: Iterable[Term]) -> Term:
-        out = self.zero
-        for p in parts:
-            out = self.add(out, p)
-        return out
+        return reduce(self.add, parts, self.zero)
 
     def ite(self, c: Term, a: Term, b: Term) -> Term:
         """Integer conditional."""
@@ -366,7 +360,7 @@ class Terms:
             rhi = None if b.hi is None else b.hi - 1
             if a.hi is not None:
                 rhi = a.hi if rhi is None else min(rhi, a.hi)
-            if a.op == "rem" and isinstance(a.args[1], Term) and b is a.args[1]:
+            if a.op == "rem" and b is a.args[1]:
                 return self.zero, a
         elif b.lo is not None and b.lo > 0:
             if a.lo is not None and a.hi is not None:
