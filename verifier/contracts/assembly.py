@@ -155,12 +155,13 @@ def lift_python(submission: Submission, code: HostCode, problem: Problem | None,
                 evaluated.update(caller.evaluated)
 
         try:
-            found = explore(lambda run: execute(run, frozenset()))
-            sizes = (
-                [parameter_sizes(r, problem) - input_sizes(problem) for r in found.runs] if problem else []
-            )
-            if any(sizes):
-                found = explore(lambda run: execute(run, frozenset().union(*sizes)))
+            sizes: frozenset[str] = frozenset()
+            if problem is not None:  # one path tells which names are sizes of parameters
+                (first,) = explore(lambda run: execute(run, frozenset()), max_paths=1).runs
+                sizes = parameter_sizes(first, problem) - input_sizes(problem)
+            called.clear()
+            evaluated.clear()
+            found = explore(lambda run: execute(run, sizes))
             complete = found.complete
             _extend(out, entries.collect(found, cap, "ModelNew", alone=False))
         except SyntaxError as error:

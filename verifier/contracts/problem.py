@@ -93,7 +93,7 @@ def load(path: Path, *, sandbox: Sandbox) -> Problem:
     done = run(
         python_argv("verifier.contracts.problem_worker"), sandbox=sandbox, stdin=request, limits=_LIMITS
     )
-    if done.timed_out or done.truncated:
+    if done.timed_out or done.truncated or done.returncode < 0:
         raise ContractError(
             "the problem file ran into its limits", Span(str(path), 0), "make get_inputs cheap"
         )

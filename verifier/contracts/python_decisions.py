@@ -70,6 +70,7 @@ class Decisions:
         self.evaluated: set[tuple[int, int]] = set()
         """Places of the calls that were followed."""
         self.running = False
+        self.training_symbol = ""
         self.assigned: set[tuple[int, str]] = set()
         self.read_first: set[tuple[int, str]] = set()
         """Attributes that forward() assigns, and those that it reads before: state that outlives a call."""
@@ -77,6 +78,16 @@ class Decisions:
 
     def span(self, node: ast.AST) -> Span:
         return Span(self.path, getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1)
+
+    def training(self) -> Bool:
+        """Whether the model is in training mode: not known, but the same for all its modules."""
+        if not self.training_symbol:
+            value = self.run.fresh(
+                "training", "scalar", "i32", meaning="training mode of the model", lo=0, hi=1, low=0
+            )
+            self.run.symbols[value.text].high = 1
+            self.training_symbol = value.text
+        return Bool(f"({self.training_symbol} == 1)")
 
     def sequence(self, value: Any) -> list[Any] | None:
         if isinstance(value, Items | PyList):

@@ -452,7 +452,7 @@ class Expressions(Decisions):
                         ast.unparse(d) == "staticmethod" for d in getattr(method.node, "decorator_list", ())
                     )
                     return PyFunction(method.node, method.scope, None if static else owner)
-                return Unknown("training mode") if name == "training" else BoundMethod(owner, name)
+                return self.training() if name == "training" else BoundMethod(owner, name)
             case PyClass():
                 method = self.find_method(owner, name)
                 return method or self.class_attribute(owner, name) or BoundMethod(owner, name)

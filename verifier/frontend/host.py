@@ -61,7 +61,7 @@ def read_host(text: str, *, sandbox: Sandbox) -> HostCode:
         stdin=text.encode() or b"\n",
         limits=_LIMITS,
     )
-    if done.timed_out or done.truncated:
+    if done.timed_out or done.truncated or done.returncode < 0:
         raise HostUnreadable("host code: the parser ran into its limits")
     if done.returncode != 0:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()
