@@ -40,9 +40,10 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
         return Missing(
             "", f"the indices read from {used} are not known to be in range; add a content clause for it"
         )
-    if o.note or not (
-        o.property.startswith(("bounds", "race")) or o.property in ("overflow", "alignment", "arithmetic")
-    ):
+    sized = o.property in ("bounds-global", "overflow", "alignment", "arithmetic") or o.property.startswith(
+        "race"
+    )
+    if o.note or not sized or any(a.obj.buffer is None for a in o.accesses):
         return None
     values = {s.name: s.value for s in c.s.contract.symbols if s.value is not None}
     tried = 0
