@@ -197,6 +197,7 @@ class ChainExecutor:
         self, launch: ConcreteLaunch, inputs: Mapping[str, bytes], order: Order, keep: bool = False
     ) -> Ran:
         memory = dict(inputs)
+        stored: set[str] = set()
         for stage, executor in zip(self._chain.stages, self._executors, strict=True):
             own = clauses.instantiate(stage.contract, launch.symbols)
             given = {p: launch.scalars[n] for p, n in stage.floats.items() if n in launch.scalars}
@@ -204,8 +205,8 @@ class ChainExecutor:
             data: dict[str, bytes] = {}
             for buffer in own.buffers:
                 name = stage.storages[buffer.param]
-                if filled(stage.contract, buffer.param):
-                    memory[name] = _fill(buffer)
+                if filled(stage.contract, buffer.param) and (name not in memory or name in stored):
+                    memory[name] = _fill(buffer)  # made, or filled again, by the launcher; never an input
                 elif name not in memory:
                     if buffer.initialized:
                         return Ran(
@@ -218,7 +219,9 @@ class ChainExecutor:
             ran = executor.execute(own, data, order, keep)
             if ran.seen or ran.refusal:
                 return Ran({}, ran.seen, ran.refusal)
-            memory.update({stage.storages[p]: raw for p, raw in ran.outputs.items() if p in stage.storages})
+            after = {stage.storages[p]: raw for p, raw in ran.outputs.items() if p in stage.storages}
+            stored |= {name for name, raw in after.items() if memory[name] != raw}
+            memory.update(after)
         return Ran({name: memory[name] for name in inputs})
 
 

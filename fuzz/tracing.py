@@ -108,6 +108,8 @@ class _Tracer(TorchFunctionMode):  # type: ignore[misc]
                 return self._structural(func, dotted, args, kwargs)
             raise Untraceable(f"{dotted} is not known to the tracer")
         short = dotted.rpartition(".")[2]
+        if short == "add_" and not args[0].is_floating_point():
+            return func(*args, **kwargs)  # a counter of the module's, no part of any result
         if short in STRUCTURAL:
             return self._structural(func, dotted, args, kwargs)
         op = ops_by_callable().get(dotted)

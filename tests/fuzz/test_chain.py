@@ -109,6 +109,21 @@ def test_launches_that_do_not_meet_are_not_linked(stages: Any) -> None:
     assert link([contracts[0], elsewhere], kernels) is None
 
 
+def test_inputs_with_a_known_first_value_are_still_inputs(
+    stages: Any, numpy_executor: Any, oracle: Oracle
+) -> None:
+    last = ("finish", {"x": "in f32", "w": "in f32", "out": "out f32"}, {"x": ["4"], "w": ["1"], "out": []},
+            {"x": "part", "w": "w", "out": "total"})  # fmt: skip
+    contracts, kernels = stages(PARTIAL, last)
+    zero = tuple(replace(b, content=("0", "0")) if b.param == "w" else b for b in contracts[1].buffers)
+    chain = link([contracts[0], replace(contracts[1], buffers=zero)], kernels)
+    assert chain is not None
+    fold = lambda x: {"out": x.reshape(4, -1).sum(1, dtype=F)}  # noqa: E731
+    finish = lambda x, w: {"out": x.sum(dtype=F) + w}  # noqa: E731
+    found = run(chain, numpy_executor, oracle, "torch.sum(x) + w", fold=fold, finish=finish)
+    assert found.fault is None and found.examples > 10
+
+
 def test_contents_that_nobody_wrote_are_refused(stages: Any, numpy_executor: Any, oracle: Oracle) -> None:
     middle = ("finish", {"x": "in f32", "w": "in f32", "out": "out f32"}, {"x": ["4"], "w": ["4"], "out": []},
               {"x": "part", "w": "part2", "out": "total"})  # fmt: skip

@@ -14,6 +14,7 @@ from fuzz.values import Recipe
 from specs.reference_ops import load, numel
 
 torch = pytest.importorskip("torch", reason="the reference needs PyTorch")
+torch.set_num_threads(1)
 
 from fuzz.oracle_child import evaluate  # noqa: E402
 from specs.reference_ops import _interval as iv  # noqa: E402
