@@ -317,6 +317,10 @@ __global__ void f(int* y) {
 }
 """, ["y i32 128 empty"], (4, 1, 1),
     ),
+    "places taken from an atomic counter": (
+        """__global__ void f(unsigned* taken, int* y) { y[atomicAdd(taken, 1u)] = threadIdx.x; }
+""", ["taken u32 1 0..0", "y i32 256 empty"], (2, 1, 1), (128, 1, 1),
+    ),
 }  # fmt: skip
 
 
@@ -326,7 +330,13 @@ def test_order(name: str, make_case: Any, check: Callable[..., None]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["tree reduction", "the last block sums up", "a warp reduction in shared memory"]
+    "name",
+    [
+        "tree reduction",
+        "the last block sums up",
+        "a warp reduction in shared memory",
+        "places taken from an atomic counter",
+    ],
 )
 def test_order_without_optimisation(name: str, make_case: Any, check: Callable[..., None]) -> None:
     check(make_case(name, *CASES[name]), opt="O0")

@@ -78,6 +78,8 @@ void simt_fill(void* to, int value, size_t n, Site site) {
     }
 }
 
+constexpr int32_t ATOMIC_STEP = 1 << 20;
+
 uint64_t simt_atomic_begin(void* p, uint32_t size, int, Site site) {
     Place place = PLACE;
     place.site = site;
@@ -86,10 +88,14 @@ uint64_t simt_atomic_begin(void* p, uint32_t size, int, Site site) {
         acquire(ADDRESS(p));
         release(ADDRESS(p));
     }
+    g.slice += ATOMIC_STEP;  // what computes the new value may be watched code: nobody else may run in between
+    g.slice_start += ATOMIC_STEP;
     return atomic_bits(p, size);
 }
 
 void simt_atomic_end(void* p, uint32_t size, uint64_t bits) {
+    g.slice -= ATOMIC_STEP;
+    g.slice_start -= ATOMIC_STEP;
     if (memcmp(p, &bits, size) != 0) {
         memcpy(p, &bits, size);
         g.wrote = 1;
