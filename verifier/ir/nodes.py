@@ -349,6 +349,10 @@ Place = Deref | Object | Elem | Member
 
 # --- statements -----------------------------------------------------------------------------------------------------
 
+Agent = Literal["thread", "warp", "async"]
+"""Who performs an access. ``warp``: some lane of the thread's warp (ldmatrix, stmatrix, wmma stores), at the address that
+this thread gives. ``async``: the copy engine, at any time from here until this thread has waited for it (cp.async)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assign:
@@ -369,6 +373,7 @@ class Load:
     volatile: bool = False
     readonly: bool = False
     """True for __ldg and the like: the object must not be written by the kernel."""
+    agent: Agent = "thread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +385,7 @@ class Store:
     span: Span = NOWHERE
     parts: tuple[tuple[Field, Expr], ...] = ()
     volatile: bool = False
+    agent: Agent = "thread"
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,6 +191,10 @@ def _stmt(stmt: Stmt, indent: str) -> Iterator[str]:
             yield indent + _simple(stmt)
 
 
+def _by(agent: str) -> str:
+    return "" if agent == "thread" else f" by {agent}"
+
+
 def _flags(**flags: bool) -> str:
     return "".join(f" {name}" for name, on in flags.items() if on)
 
@@ -202,11 +206,11 @@ def _simple(
     match stmt:
         case Assign(var=var, value=value):
             return f"{var} = {show_expr(value)}"
-        case Load(var=var, place=place, parts=parts, volatile=volatile, readonly=readonly):
+        case Load(var=var, place=place, parts=parts, volatile=volatile, readonly=readonly, agent=agent):
             target = "{" + ", ".join(f"{name}:.{field.name}" for name, field in parts) + "}" if parts else var
-            return f"{target} = load{_flags(volatile=volatile, readonly=readonly)} {show_place(place)}"
-        case Store(place=place, value=value, parts=parts, volatile=volatile):
-            flags = _flags(volatile=volatile)
+            return f"{target} = load{_flags(volatile=volatile, readonly=readonly)}{_by(agent)} {show_place(place)}"
+        case Store(place=place, value=value, parts=parts, volatile=volatile, agent=agent):
+            flags = _flags(volatile=volatile) + _by(agent)
             if value is not None:
                 return f"store{flags} {show_place(place)} = {show_expr(value)}"
             inner = ", ".join(f".{field.name}={show_expr(part)}" for field, part in parts)

@@ -99,11 +99,12 @@ class Claims:
         accesses: tuple[Access, ...] = (),
         barrier: BarrierEvent | None = None,
         extra: tuple[tuple[Term, ...], tuple[Term, ...]] = ((), ()),
+        distinct: Term | None = None,
     ) -> Obligation:
         """A claim about two distinct threads; ``first``/``second`` are hypotheses, unrenamed.
 
         ``together`` and ``goal`` are renamed already; ``extra`` are the unrenamed terms of each side that they mention,
-        whose facts are needed.
+        whose facts are needed. ``distinct``: what tells the two instances apart, if not the thread.
         """
         t, level = self.s.t, 2 if same_block else 1
         first, second = tuple(first), tuple(second)
@@ -116,7 +117,7 @@ class Claims:
             for x in (*self.facts_for((*second, *extra[1])), *self._geometry_facts())
         ]
         hyps = [self.rename(x, "1", level) for x in first] + [self.rename(x, "2", level) for x in second]
-        hyps += [*together, self.distinct(same_block)]
+        hyps += [*together, self.distinct(same_block) if distinct is None else distinct]
         facts = dict.fromkeys([*self.base(), *a, *b])
         for known in closure(t, [*facts, *hyps, goal], {}):
             facts[known] = None

@@ -22,6 +22,7 @@ from specs.contract import Contract
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term, TooLarge
+from verifier.symex.calls import SHARED_POINTER
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.launch import composite
 from verifier.symex.loops import LoopRules
@@ -229,6 +230,7 @@ class Executor(LoopRules, Evaluator):
         scope: str = "device",
         vector: bool = False,
         volatile: bool = False,
+        agent: ir.Agent = "thread",
     ) -> tuple[Ptr, tuple[Access, ...]]:
         """Record an access through every alternative of the place's pointer."""
         pointer, rows = self.pointer(place)
@@ -255,6 +257,7 @@ class Executor(LoopRules, Evaluator):
                     scope,
                     vector,
                     volatile,
+                    agent,
                 )
             )
             self.s.accesses.append(made[-1])
@@ -262,7 +265,9 @@ class Executor(LoopRules, Evaluator):
 
     def _load(self, s: ir.Load) -> None:
         size = ir.size_of(s.place.type)
-        pointer, made = self.access("read", s.place, size, s.span, vector=bool(s.parts), volatile=s.volatile)
+        pointer, made = self.access(
+            "read", s.place, size, s.span, vector=bool(s.parts), volatile=s.volatile, agent=s.agent
+        )
         if s.readonly and any(a.obj.name in self.written for a in made):
             self.gap(
                 "read-only load",
@@ -335,7 +340,9 @@ class Executor(LoopRules, Evaluator):
             value = v.term
         for _, part in s.parts:
             self.eval(part)
-        self.access("write", s.place, size, s.span, value, vector=bool(s.parts), volatile=s.volatile)
+        self.access(
+            "write", s.place, size, s.span, value, vector=bool(s.parts), volatile=s.volatile, agent=s.agent
+        )
 
     def _atomic(self, s: ir.Atomic) -> None:
         for a in s.args:
@@ -414,6 +421,7 @@ def join_epochs(
 def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[set[str], bool]:
     """Names of pointer locals and objects that stores may go through (syntactic), and whether that is complete."""
     names: set[str] = set()
+    complete = True
 
     def roots(place: ir.Place) -> None:
         match place:
@@ -427,13 +435,18 @@ def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[
                 roots(m)
 
     def expr_roots(e: ir.Expr) -> None:
+        nonlocal complete
         match e:
             case ir.Read(name=name):
                 names.add(name)
             case ir.PtrAdd(pointer=p):
                 expr_roots(p)
-            case ir.Convert(operand=o):
+            case ir.Convert(operand=o) if isinstance(o.type, ir.Pointer):
                 expr_roots(o)
+            case ir.Convert(operand=o) if not isinstance(o, ir.IntConst):
+                complete = False  # a number as an address
+            case ir.Call(name=name) if name != SHARED_POINTER:
+                complete = False
             case ir.Select(then=a, other=b):
                 expr_roots(a)
                 expr_roots(b)
@@ -471,7 +484,7 @@ def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[
             if source not in names:
                 names.add(source)
                 todo.append(source)
-    return names, True
+    return names, complete
 
 
 def summarize(
@@ -488,7 +501,9 @@ def summarize(
     x = Executor(setup.summary, wrapped, dropped)
     x.contents = setup.contents
     x.aliases = dict(setup.aliases)
-    names, _ = written_objects(kernel.body, {})
+    names, complete = written_objects(kernel.body, {})
+    if not complete:
+        names |= {o.name for o in setup.summary.objects.values()}
     x.written = frozenset(setup.with_aliases(names))
     x.relevant = relevant_locals(kernel.body)
     start = (Epoch(x.t.true, "entry", ()),)

@@ -16,6 +16,7 @@ from typing import assert_never
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Const, Term, TooLarge
+from verifier.symex import calls
 from verifier.symex.summary import Epoch, Gap, MemoryObject, Operation, Sink, Summary
 
 
@@ -202,9 +203,7 @@ class Evaluator:
             case ir.Convert():
                 return self._convert(e)
             case ir.Call():
-                from verifier.symex.calls import call
-
-                return call(self, e)
+                return calls.call(self, e)
             case ir.AddressOf(place=place):
                 return self.pointer(place)[0]
             case ir.PtrAdd(pointer=p, index=i, type=ty):
@@ -484,9 +483,11 @@ class Evaluator:
                     ir.Compare("ne", e.operand, e.operand), v, Ptr(((t.true, None, t.zero),))
                 )
             case (ir.Pointer(), _) | (_, ir.Pointer()):
-                if isinstance(v, Val) and isinstance(v.term, Const) and v.term.value == 0:
+                if isinstance(v, Ptr):
+                    return calls.address(self, v, e, e.span)
+                if isinstance(v.term, Const) and v.term.value == 0:
                     return Ptr(((t.true, None, t.zero),))
-                raise Unmodelled("pointer cast", "a conversion between a pointer and an integer", e.span)
+                return calls.pointer_at(self, v, e.span)
         assert isinstance(v, Val)
         match source, e.type:
             case ir.Int(), ir.Int(bits=bits, signed=signed) if isinstance(source, ir.Int):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verifier.smt.terms import Term, show
+from verifier.symex.calls import address_of
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.summary import Access, Summary
 
@@ -54,6 +55,8 @@ def aligned(c: Claims, property_: str) -> Iterator[Obligation]:
         if a.obj.space in ("shared", "local") and a.obj.align and a.obj.align % need:
             base = t.false
         goal = t.and_(base, t.eq(t.rem(a.offset, t.const(need)), t.zero))
+        if base is t.false and a.obj.space == "global":  # unless the kernel has looked at the address itself
+            goal = t.eq(t.rem(t.add(address_of(t, a.obj), a.offset), t.const(need)), t.zero)
         yield c.single(
             property_,
             a.span,

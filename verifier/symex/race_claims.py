@@ -45,7 +45,8 @@ def conflicts(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
             if a.obj is not b.obj:
                 yield _aliased(c, property_, a, b)
                 continue
-            if not single_thread and not atomics_ordered(a, b, True):
+            foreign = a.agent != "thread" or b.agent != "thread"
+            if (foreign or not single_thread) and not atomics_ordered(a, b, True):
                 yield from _pair(c, property_, a, b, True)
             if space == "global" and not single_block and not atomics_ordered(a, b, False):
                 yield from _pair(c, property_, a, b, False)
@@ -65,6 +66,7 @@ def _distinct_sites(accesses: list[Access]) -> list[Access]:
             a.warp_epochs,
             a.scope,
             a.volatile,
+            a.agent,
         )
         seen.setdefault(key, a)
     return list(seen.values())
@@ -84,7 +86,7 @@ def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> 
     t = c.s.t
     level = 2 if same_block else 1
     together: list[Term] = []
-    if same_block:
+    if same_block and "async" not in (a.agent, b.agent):
         meet = same_interval(c, a.block_epochs, b.block_epochs)
         if meet is t.false:
             return
@@ -100,11 +102,21 @@ def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> 
     second = (b.guard, b.offset, *_terms(b.block_epochs), *_terms(b.warp_epochs))
     bools1 = tuple(x for x in first if x.is_bool)[:1]
     bools2 = tuple(x for x in second if x.is_bool)[:1]
+    foreign = same_block and (a.agent != "thread" or b.agent != "thread")
     made = c.two_threads(
         property_, b.span if b.kind != "read" else a.span, claim, bools1, bools2, [*together, hit], t.false, same_block,
-        (a, b), extra=((*first,), (*second,)),
+        (a, b), extra=((*first,), (*second,)), distinct=_instances_differ(c, a, b) if foreign else None,
     )  # fmt: skip
     yield made
+
+
+def _instances_differ(c: Claims, a: Access, b: Access) -> Term:
+    """An access that is not performed by the thread itself conflicts with the thread's own accesses too."""
+    t = c.s.t
+    if a is not b:
+        return t.true
+    other = (t.ne(c.rename(k, "1", 2), c.rename(k, "2", 2)) for k in a.iters)
+    return t.or_(c.distinct(True), *other)
 
 
 def _terms(epochs: tuple[Epoch, ...]) -> list[Term]:

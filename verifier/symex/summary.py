@@ -11,7 +11,7 @@ from typing import Literal
 
 from specs.contract import Buffer, Contract
 from specs.location import NOWHERE, Span
-from verifier.ir.nodes import Kernel
+from verifier.ir.nodes import Agent, Kernel
 from verifier.smt.terms import Term, Terms
 
 
@@ -58,6 +58,7 @@ class Access:
     scope: str = "device"
     vector: bool = False
     volatile: bool = False
+    agent: Agent = "thread"
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,9 @@ def _groups(c: Claims, read: Access) -> Iterator[tuple[list[Access], Term | None
     groups: dict[tuple[object, ...], list[Access]] = {}
     around: dict[tuple[object, ...], list[Access]] = {}
     for a in c.s.accesses:
-        if a.obj is not read.obj or a.kind != "write":
-            continue
-        key = (a.offset, a.size, a.iters, a.block_epochs)
+        if a.obj is not read.obj or a.kind != "write" or a.agent == "async":
+            continue  # what the copy engine writes arrives later than here
+        key = (a.offset, a.size, a.iters, a.block_epochs, a.agent)
         if a.number < read.number:
             groups.setdefault(key, []).append(a)
         if any(k in read.iters for k in a.iters):
@@ -143,7 +143,7 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None) -> Te
         ),
     )
     together = _same_interval_plain(c, moved, read)
-    goals.append(t.or_(itself, t.not_(together)))
+    goals.append(t.or_(itself if store.agent == "thread" else t.false, t.not_(together)))
     return t.and_(*goals)
 
 
