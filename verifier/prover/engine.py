@@ -30,6 +30,7 @@ from verifier.symex.claims import Claims, Obligation
 from verifier.symex.execute import summarize
 from verifier.symex.operation_claims import claim_of, claims_at_uses, relevant
 from verifier.symex.summary import Operation, Summary
+from verifier.symex.symbols import pinned
 
 ROUNDS = 8
 MAX_OBLIGATIONS = 4000
@@ -506,10 +507,7 @@ class _Engine:
 
 def pins(s: Summary, assignments: Iterable[Mapping[str, int]]) -> tuple[Mapping[Term, Term], ...]:
     """Assignments as substitutions of the summary's symbols."""
-    return tuple(
-        {s.symbols[n]: s.t.const(v) for n, v in values.items() if n in s.symbols and s.symbols[n].op == "app"}
-        for values in assignments
-    )
+    return tuple(pinned(s.symbols, values, s.t) for values in assignments)
 
 
 WHY = {

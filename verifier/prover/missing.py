@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from specs.clauses import ClauseError, ClauseUndefined, evaluate, names
 from specs.contract import Contract
 from verifier.prover.discharge import Discharger
+from verifier.smt.smtlib import gather, script
 from verifier.smt.terms import Const, PolyTerm, Term, atoms
 from verifier.symex.claims import Claims, Obligation
+from verifier.symex.symbols import texts
 
 MAX_PROPOSALS = 24
 
@@ -55,7 +57,8 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
         if tried > MAX_PROPOSALS or time.monotonic() > d.pool.deadline:
             return None
         effort = 0.2 if o.property == "arithmetic" or o.property.startswith("race") else 0
-        if d.decide(_under(c, o, mapping, fact), effort).status == "proved":
+        under = _under(c, o, mapping, fact)
+        if d.decide(under, effort).status == "proved" and _possible(c, d, under, mapping):
             return Missing(
                 text, f"needs {text}, which nothing checks; add the clause or a host check", told is True
             )
@@ -76,6 +79,14 @@ def _under(c: Claims, o: Obligation, mapping: Mapping[Term, Term], fact: Term | 
     return replace(o, hyps=tuple(map(at, o.hyps)), goal=at(o.goal), facts=(*extra, *map(at, o.facts)))
 
 
+def _possible(c: Claims, d: Discharger, under: Obligation, mapping: Mapping[Term, Term]) -> bool:
+    """Whether a launch under the clause gets there at all: a clause that no launch meets explains nothing."""
+    t = c.s.t
+    assertions = [*under.facts, *under.hyps, *(t.eq(a, b) for a, b in mapping.items())]
+    facts = gather(t, assertions, c.s.facts)
+    return d.pool.check(script(t, [*facts, *assertions]), scale=0.2).status != "unsat"
+
+
 def _truth(text: str, values: Mapping[str, int]) -> bool | None:
     """Whether the problem's sizes satisfy the clause; None if they do not say."""
     try:
@@ -90,7 +101,8 @@ Proposal = tuple[str, Mapping[Term, Term], Term | None]
 def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
     t = c.s.t
     dims = {s.name for s in c.s.contract.symbols if s.kind == "dim"}
-    symbol_of = {a: n for n, a in c.s.symbols.items() if not isinstance(a, Const)}
+    symbol_of = texts(c.s.symbols)
+    dims |= {text for text in symbol_of.values() if "//" in text}
     for scalar in c.s.contract.scalars:
         named = c.s.scalars.get(scalar.param)
         if named is not None and named.op == "app" and named not in symbol_of and scalar.value is not None:

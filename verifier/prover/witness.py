@@ -14,9 +14,10 @@ from specs.location import Span
 from specs.results import ThreadAccess, Witness
 from verifier.prover.discharge import Discharger
 from verifier.smt.smtlib import gather, script
-from verifier.smt.terms import Const, Term
+from verifier.smt.terms import Term
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.summary import Summary
+from verifier.symex.symbols import pinned
 
 Triple = tuple[int, int, int]
 
@@ -39,15 +40,11 @@ def _model(
     c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int], scale: float
 ) -> Witness | None:
     s, t = c.s, c.s.t
-    pinned = {
-        atom: t.const(values[name])
-        for name, atom in s.symbols.items()
-        if name in values and not isinstance(atom, Const)
-    }
+    pins = pinned(s.symbols, values, t)
     memo: dict[Term, Term] = {}
 
     def at(term: Term) -> Term:
-        return t.rebuild(term, pinned.get, memo)
+        return t.rebuild(term, pins.get, memo)
 
     assertions = [at(x) for x in (*o.facts, *o.hyps)] + [t.not_(at(o.goal))]
     if any(a is t.false for a in assertions):

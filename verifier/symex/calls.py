@@ -50,7 +50,9 @@ def pointer_at(x: Evaluator, v: Val, span: Span) -> Ptr:
     by_name = {_ADDRESS + o.name: o for o in x.s.objects.values()}
     bases = [m for m in t.poly(v.term) if any(a.op == "app" and a.name in by_name for a in m)]
     if len(bases) != 1 or len(bases[0]) != 1 or t.poly(v.term)[bases[0]] != 1:
-        raise Unmodelled("pointer cast", "a number that is not the address of one object plus an offset", span)
+        raise Unmodelled(
+            "pointer cast", "a number that is not the address of one object plus an offset", span
+        )
     base = bases[0][0]
     return Ptr(((t.true, by_name[base.name], t.sub(v.term, base)),), v.deps)
 

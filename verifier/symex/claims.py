@@ -176,11 +176,62 @@ def _multiple(t: Terms, d: Term, size: int) -> bool:
     return all(c % size == 0 for c in t.poly(d).values())
 
 
-def delinearise(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Iterator[Term]:
+def delinearise(t: Terms, d: Term, bounded: BoundsLike) -> list[Term]:
+    """Consequences of ``d == 0``, by the axes of d and by what the axes are quotients and remainders of.
+
+    With ``q1 == q2`` and ``r1 == r2`` for quotients and remainders of a1 and a2 by the same P also ``a1 == a2``, since
+    ``a == P*q + r``.
+    """
+    out = list(dict.fromkeys(_axes(t, d, bounded)))
+    for known in out:  # grows
+        for rejoined in _rejoined(t, known, out):
+            for more in (t.eq(rejoined, t.zero), *_axes(t, rejoined, bounded)):
+                if more not in out:
+                    out.append(more)
+    return out
+
+
+def _rejoined(t: Terms, known: Term, equal: list[Term]) -> Iterator[Term]:
+    """a1 - a2 for ``known`` being q1 - q2 == 0, where r1 - r2 == 0 is known too."""
+    if known.op != "eq0":
+        return
+    poly = t.poly(known.args[0])
+    atoms = [m[0] for m in poly if len(m) == 1]
+    if len(poly) != 2 or len(atoms) != 2 or any(a.op != "quot" for a in atoms):
+        return
+    first, second = atoms
+    same = first.args[1] is second.args[1] and _positive(first.args[1])
+    if (
+        same
+        and poly[(first,)] == -poly[(second,)]
+        and t.eq(t.rem(*first.args), t.rem(*second.args)) in (*equal, t.true)
+    ):
+        yield t.sub(first.args[0], second.args[0])
+
+
+def _split(t: Terms, poly: Poly) -> Poly:
+    """Write k*a as k*(P*(a/P) + a%P) where P*(a/P) occurs as well: so that the remainder is an axis of its own."""
+    for quotient in {a: None for m in poly for a in m if a.op == "quot" and a.level}:
+        top, bottom = quotient.args
+        mono, coef = max(t.poly(top).items(), key=lambda mc: max((a.level for a in mc[0]), default=0))
+        times = poly.get(mono, 0)
+        product = t.poly(t.mul(bottom, quotient))
+        if not _positive(bottom) or not any(m in poly for m in product) or not times or times % coef:
+            continue
+        whole = t.add(t.sub(t.mul(bottom, quotient), top), t.rem(top, bottom))
+        return _split(t, t.poly(t.add(t.from_poly(poly), t.mul(t.const(times // coef), whole))))
+    return poly
+
+
+def _positive(divisor: Term) -> bool:
+    return divisor.lo is not None and divisor.lo >= 1
+
+
+def _axes(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Iterator[Term]:
     """Consequences of ``d == 0``: for d = W*X + Y with -W < Y < W shown, X == 0 and Y == 0, recursively."""
     if depth == 0:
         return
-    poly = t.poly(d)
+    poly = _split(t, t.poly(d))
     factors: dict[tuple[Term, ...], None] = {}
     for mono, coef in poly.items():
         for a in mono:
@@ -208,8 +259,8 @@ def delinearise(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Itera
         if bounded.prove(t.lt(ty, w)) and bounded.prove(t.lt(t.neg(ty), w)):
             yield t.eq(tx, t.zero)
             yield t.eq(ty, t.zero)
-            yield from delinearise(t, tx, bounded, depth - 1)
-            yield from delinearise(t, ty, bounded, depth - 1)
+            yield from _axes(t, tx, bounded, depth - 1)
+            yield from _axes(t, ty, bounded, depth - 1)
             return
     if len(poly) and all(m for m in poly):
         common = None
@@ -222,7 +273,7 @@ def delinearise(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Itera
             divided = {divide_mono(m, wm) or (): c for m, c in poly.items()}
             reduced = t.from_poly(divided)
             yield t.eq(reduced, t.zero)
-            yield from delinearise(t, reduced, bounded, depth - 1)
+            yield from _axes(t, reduced, bounded, depth - 1)
 
 
 class BoundsLike:

@@ -10,13 +10,16 @@ type.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
+from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Const, Term, TooLarge
 from verifier.symex import calls
+from verifier.symex.floats import range_of
 from verifier.symex.summary import Epoch, Gap, MemoryObject, Operation, Sink, Summary
 
 
@@ -501,7 +504,7 @@ class Evaluator:
             case ir.Float(), ir.Float():
                 return Val(t.float(f"cvt:{e.type.name}", (v.term,), 0), v.deps)
             case ir.Int(), ir.Float():
-                return Val(t.float(f"i2f:{e.type.name}:{v.term.id}", (), v.term.level), v.deps)
+                return Val(t.float(f"i2f:{e.type.name}", (v.term,), 0), v.deps)
             case ir.Bool(), ir.Float():
                 return Val(t.float("b2f", (self._as_float(v.term),), 0), v.deps)
             case ir.Float(), ir.Bool():
@@ -517,8 +520,14 @@ class Evaluator:
         lo, hi = int_range(e.type.bits, e.type.signed)
         if isinstance(e.operand, ir.FloatConst) and lo <= int(e.operand.value) <= hi:
             return Val(self.t.const(int(e.operand.value)))
-        name = f"f2i:{e.type.bits}:{v.term.id}"
+        known = range_of(v.term, conjuncts((self.state.guard,)))
+        fits = not known.nan and lo - 1 < known.low <= known.high < hi + 1
+        if fits:
+            lo, hi = math.trunc(known.low), math.trunc(known.high)
+        name = f"f2i:{e.type.bits}:{v.term.id}" + (f":{lo}:{hi}" if fits else "")
         out = self.t.app(name, (), v.term.level, lo, hi)
+        if fits:
+            return Val(out, v.deps)
         inside = self.t.bapp(f"f2i-inside:{v.term.id}", (), v.term.level)
         bit = self.operation(
             (id(e), "f2i"),

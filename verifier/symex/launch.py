@@ -10,15 +10,12 @@ Invariant: every interval given to an atom here follows from the contract (symbo
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 
 from specs import clauses
-from specs.contract import Contract
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Const, Term, Terms
 
-_EQUATION = re.compile(r"(\w+) == (\w+)")
 Fit = Callable[[Term, int, bool, str], Term]
 _DTYPE_BYTES = {
     "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "bool": 1,
@@ -147,35 +144,6 @@ def _comparison(t: Terms, op: ast.cmpop, a: Term, b: Term) -> Term:
             return t.eq(a, b)
         case _:
             return t.ne(a, b)
-
-
-def symbol_terms(t: Terms, contract: Contract, cap: int) -> dict[str, Term]:
-    """An atom for each symbol, with the bounds of the general domain; a scalar with a value is that constant."""
-    out: dict[str, Term] = {}
-    for s in contract.symbols:
-        if s.kind == "scalar" and s.value is not None:
-            out[s.name] = t.const(s.value)
-            continue
-        low = s.low if s.low is not None else (1 if s.kind == "dim" else -(1 << 63))
-        high = s.high if s.high is not None else (cap if s.kind == "dim" else (1 << 63) - 1)
-        out[s.name] = t.app(s.name, (), 0, low, max(high, low))
-    return out
-
-
-def equate(symbols: dict[str, Term], contract: Contract, t: Terms) -> None:
-    """Make symbols that an accepted clause equates one term (``k == m``, ``c == 3``), so that sizes cancel."""
-    for clause in contract.requires:
-        match = _EQUATION.fullmatch(clause.text.strip()) if clause.accepted else None
-        if match is None:
-            continue
-        left, right = symbols.get(match[1]), symbols.get(match[2])
-        if right is None and match[2].isdigit():
-            right = t.const(int(match[2]))
-        if left is None or right is None or isinstance(left, Const):
-            continue
-        for name, term in symbols.items():
-            if term is left:
-                symbols[name] = right
 
 
 def composite(term: Term) -> bool:

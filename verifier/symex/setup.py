@@ -16,8 +16,9 @@ from specs.location import NOWHERE
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Const, Term, Terms
 from verifier.symex.expressions import Ptr, Val, Value, int_range
-from verifier.symex.launch import ClauseLowering, composite, dtype_bytes, equate, symbol_terms
+from verifier.symex.launch import ClauseLowering, composite, dtype_bytes
 from verifier.symex.summary import Gap, Geometry, MemoryObject, Operation, Summary
+from verifier.symex.symbols import divide, equate, symbol_terms
 
 _FIXED = re.compile(r"\((.*)\) == (\d+)")
 MAX_GRID = ((1 << 31) - 1, 65535, 65535)
@@ -71,6 +72,7 @@ def prepare(
     for name, value in fixed.items():
         symbols[name] = t.const(value)
     equate(symbols, contract, t)
+    divide(symbols, contract, t)
     placeholder = Geometry((t.zero,) * 3, (t.zero,) * 3, (t.one,) * 3, (t.one,) * 3, t.zero)
     summary = Summary(t, kernel, contract, placeholder, symbols, {}, [], {})
     builder = _Builder(summary, wrapped, cap)
