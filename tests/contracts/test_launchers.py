@@ -427,3 +427,16 @@ def test_layout_of_a_transpose_is_never_contiguous() -> None:
         "k<<<1, 32>>>(t[0].data_ptr<float>(), y.data_ptr<float>(), x.size(0));"
     )
     assert any(s.origin == "assumed" for s in c.symbols)
+
+
+def test_a_throw_after_a_disjunction_of_facts() -> None:
+    c = one(
+        'if (!x.is_cuda() || !x.is_contiguous() || x.numel() == 0) { throw std::runtime_error("bad"); }'
+        "int n = x.numel(); auto y = torch::empty_like(x); " + CALL
+    )
+    assert assumed(c) == set()
+    either = launcher(
+        'if (!x.is_cuda() && !x.is_contiguous()) { throw std::runtime_error("bad"); }'
+        "int n = x.numel(); auto y = torch::empty_like(x); " + CALL
+    )
+    assert all({"contiguous(x)", "same_device(x)"} & assumed(one_) for one_ in either)

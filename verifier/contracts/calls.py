@@ -64,6 +64,26 @@ _FLOAT_FUNCTIONS = frozenset(
 )
 
 
+_PURE = frozenset(
+    "min max ceil floor ceilf floorf round roundf move forward make_tuple make_pair abs labs clamp ceil_div accumulate atoi stoi "
+    "atol stol atof stof rand time clock malloc calloc strcmp strlen to_string getenv warp_size check fail dispatch no_dispatch "
+    "exit abort getCurrentCUDAStream getDefaultCUDAStream getStreamFromPool getCurrentDeviceProperties "
+    "getDeviceProperties".split()
+)
+
+
+def changes_nothing(full: str) -> bool:
+    """Whether a library function leaves its arguments alone, but for what it is given the address of."""
+    name = full.split("::")[-1]
+    return (
+        name in _PURE
+        or name in _HARMLESS
+        or name in _FLOAT_FUNCTIONS
+        or name.startswith("cuda")
+        or full.startswith(("at::", "torch::"))
+    )
+
+
 def construct(host: Evaluator, type_: str, values: list[Value], node: Node) -> Value:
     given = [v for v, a in zip(values, node["args"], strict=True) if a["k"] != "default"]
     if type_ == "std::string" or type_.startswith("std::basic_string"):
@@ -184,7 +204,12 @@ def call(host: Evaluator, node: Node, hint: str) -> Value:
         for argument in args_nodes:
             host.eval(argument)
         return Unknown("host memory")
-    if name in ("memcpy", "memset", "fill", "sort", "fread"):
+    if name in ("memcpy", "memset", "fill", "sort", "fread", "copy", "iota", "strcpy", "sprintf", "snprintf"):
+        for argument in args_nodes:
+            value = host.eval(argument)
+            host.overwrite(value, f"{span}: {name}()")
+            if name == "memcpy":  # it may copy pointers
+                host.lost(host.load(value) if isinstance(value, Address) else value)
         return Unknown("host memory")
     if name in ("abs", "labs") and isinstance(value := host.eval(args_nodes[0]), Int):
         return value if value.lo is not None and value.lo >= 0 else host.free_int(value.type, f"{span}: abs")

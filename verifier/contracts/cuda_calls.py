@@ -83,6 +83,8 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
                 storage.initialized = storage.initialized or whole
                 run.write(target.storage)
                 storage.zero = whole and "Memset" in name and isinstance(value, Int) and value.value == 0
+        elif target is not None:
+            host.overwrite(target, f"{host.span(node)}: {name}()")
         host.eval(nodes[1])
         return success
     if name in ("cudaFree", "cudaFreeAsync"):
@@ -127,13 +129,14 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
         return success
     if name in ("cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"):
         raise Refused(f"{host.span(node)}: {name} is not followed")
-    if name in ("cudaMemcpyToSymbol", "cudaMemcpyFromSymbol"):
+    if name in ("cudaMemcpyToSymbol", "cudaMemcpyFromSymbol", "cudaEventElapsedTime"):
+        host.overwrite(host.eval(nodes[0]), f"{host.span(node)}: {name}()")
         return success
     for argument in nodes:
         if name in _HARMLESS or name.startswith(("cudaGetError", "cudaEvent")):
             host.eval(argument)
         else:
-            host.havoc(host.eval(argument), name)
+            host.havoc_node(argument)
     return success
 
 

@@ -233,7 +233,7 @@ def lift_entry(code: HostCode, usr: str, cap: int, device_text: str = "") -> Lif
 
     def execute(run: Run) -> None:
         host = Host(run, code)
-        host.launcher = function["name"]
+        host.launcher, host.alone = function["name"], True
         host.call(usr, [free_argument(run, p) for p in function["params"]])
 
     return collect(explore(execute), cap, function["name"])
@@ -256,12 +256,12 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
             info.value, info.high, info.origin, info.prefer = value, hi, "derived", name
             symbols[identity] = made
         host = Host(run, code, symbols)
-        host.launcher = function["name"]
+        host.launcher, host.alone = function["name"], True
         host.initialise_globals()
         host.call(usr, [free_argument(run, p, main=True) for p in function["params"]])
 
     types = _variable_types(code)
-    first = explore(lambda run: execute(run, {}))
+    first = explore(lambda run: execute(run, {}), max_paths=16)
     sizes: dict[str, int] = {}
     fixed = {v["id"] for v in code.globals if v["name"] in in_device}
     for run in first.runs:
@@ -275,7 +275,7 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
                     value = _constant_value(code, identity)
                     if value is not None and value >= 1:
                         sizes[identity] = value
-    if not sizes:
+    if not sizes and first.complete:
         return collect(first, cap, "main")
     return collect(explore(lambda run: execute(run, sizes)), cap, "main")
 

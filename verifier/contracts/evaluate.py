@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from specs.location import Span
 from verifier.contracts import calls, launches, tensors, torch_calls
+from verifier.contracts.lvalues import COMPARES, pure, roots
 from verifier.contracts.memory import Memory, to_float
 from verifier.contracts.objects import (
     Address,
@@ -25,6 +26,7 @@ from verifier.contracts.objects import (
     Null,
     Optional,
     Pointer,
+    Record,
     Tensor,
     Text,
     Unknown,
@@ -50,8 +52,6 @@ from verifier.contracts.values import (
 )
 from verifier.frontend.host import Node
 
-_COMPARES = ("<", ">", "<=", ">=", "==", "!=")
-
 
 class Evaluator(Memory):
     """Calls of host functions are left to the subclass. ``launcher``: the function that launches are reported for."""
@@ -67,7 +67,7 @@ class Evaluator(Memory):
     def unknown_call(self, what: str, args: list[Value]) -> Value:
         """What a call that is not understood was given may be changed."""
         for value in args:
-            self.havoc(value, what)
+            self.havoc(value)
         return Unknown(what)
 
     def condition(self, node: Node) -> Bool:
@@ -146,6 +146,9 @@ class Evaluator(Memory):
 
     def _eval_init(self, node: Node, hint: str) -> Value:
         items = tuple(self.eval(i) for i in node["items"])
+        if "fields" in node:
+            fields = dict(zip(node["fields"], items, strict=False))
+            return Record(node["t"], {n: fields.get(n, Unknown(f"member {n}")) for n in node["fields"]})
         if node["t"] == "dim3":
             return self.dim3(list(items), node["items"])
         if len(items) == 1 and (dtype_of(node["t"]) or node["t"].endswith("*")):
@@ -158,6 +161,8 @@ class Evaluator(Memory):
         value = self.eval(node["base"])
         if isinstance(value, Address):
             value = self.load(value)
+        if isinstance(value, Iterator):
+            value = value.items[value.index] if value.place is None else Unknown("an iterator")
         return self.component(value, node["name"])
 
     def _eval_index(self, node: Node, hint: str) -> Value:
@@ -183,24 +188,33 @@ class Evaluator(Memory):
     def _eval_un(self, node: Node, hint: str) -> Value:
         op = node["op"]
         if op in ("++", "--", "p++", "p--"):
+            if not pure(node["a"]):
+                raise Refused(f"{self.span(node)}: {op} of an expression with an effect of its own")
             place = self.place(node["a"])
             old = self.eval(node["a"])
             new: Value = self.binary("+" if "++" in op else "-", old, const(1, "i32"), node["a"])
             new = self.coerce(new, node["a"]["t"])
             if place is None:
-                raise Refused(f"{self.span(node)}: {op} of something that is not a variable")
+                self.assign(node["a"], new)
+                return Unknown(f"{self.span(node)}: {op} of something that is not a variable")
             self.store(place, new)
             return old if op.startswith("p") else new
         if op == "&":
             if node["a"]["k"] == "function":
                 return self.eval(node["a"])
-            return self.place(node["a"]) or Unknown("an address")
+            place = self.place(node["a"]) if pure(node["a"]) else None
+            if place is None:
+                for root in roots(node["a"]):
+                    self.lost(self.references.get(root, Address(root)))
+            return place or Unknown("an address")
         value = self.eval(node["a"])
         match op, value:
             case "!", _:
                 return lnot(self.as_condition(value, node))
             case "*", Address():
                 return self.load(value)
+            case "*", Iterator():
+                return self.element(value, const(0), node)
             case "*", Optional(value=inner):
                 found: Value = inner
                 return found
@@ -219,6 +233,7 @@ class Evaluator(Memory):
                 if value.value is not None:
                     return convert(const(~value.value, "py"), type_)
                 return arith("-", const(-1, type_), convert(value, type_), type_) or Unknown("complement")
+        self.lost(value)
         return Unknown(f"{self.span(node)}: operator {op}")
 
     def _eval_bin(self, node: Node, hint: str) -> Value:
@@ -241,7 +256,9 @@ class Evaluator(Memory):
                 return FALSE if op == "&&" else TRUE
             right = self.condition(node["b"])
             return land(left, right) if op == "&&" else lor(left, right)
-        if op.endswith("=") and op not in _COMPARES:
+        if op.endswith("=") and op not in COMPARES:
+            if not pure(node["a"]):
+                raise Refused(f"{self.span(node)}: {op} to an expression with an effect of its own")
             old, value = self.eval(node["a"]), self.eval(node["b"])
             self.assign(node["a"], self.coerce(self.binary(op[:-1], old, value, node), node["a"]["t"]))
             return self.eval(node["a"])
@@ -274,14 +291,18 @@ class Evaluator(Memory):
                     type_ = common(a.type, b.type)
                     b = convert(b, type_)
                 a = convert(a, type_)
-                if op in _COMPARES:
+                if op in COMPARES:
                     return compare(op, a, b)
                 return arith(op, a, b, type_) or self.free_int(type_, f"{self.span(node)}: operator {op}")
             case Float(), Float():
                 return float_binary(op, a, b) or self.free_condition(op, node)
-            case Iterator(items=items, index=at), Int() if op in ("+", "-"):
+            case Iterator(items=items, index=at, place=place), Int() if op in ("+", "-"):
                 if b.value is not None:
-                    return Iterator(items, at + b.value if op == "+" else at - b.value)
+                    return Iterator(items, at + b.value if op == "+" else at - b.value, place)
+            case Address(), Int(value=by) if op in ("+", "-") and by is not None:
+                stepped = self.stepped(a, by if op == "+" else -by)
+                if stepped is not None:
+                    return stepped
             case Pointer(), Int() if op in ("+", "-"):
                 return self.moved(a, b, op)
             case Int(), Pointer() if op == "+":
@@ -299,8 +320,10 @@ class Evaluator(Memory):
             case Optional(), Null():
                 present = tensors.defined(self.run, a)
                 return present if op == "!=" else lnot(present)
-        if op in _COMPARES:
+        if op in COMPARES:
             return self.free_condition(op, node)
+        self.lost(a)
+        self.lost(b)
         why = next((v.why for v in (a, b) if isinstance(v, Unknown)), f"operator {op}")
         type_name = dtype_of(node["t"])
         if type_name in ("f32", "f64"):
@@ -308,14 +331,53 @@ class Evaluator(Memory):
         return Unknown(why)
 
     def _eval_cast(self, node: Node, hint: str) -> Value:
-        return self.coerce(self.eval(node["a"], hint), node["t"])
+        if node["t"].endswith("*") and node["a"]["t"].endswith(
+            "]"
+        ):  # an array becomes a pointer to its first element
+            place = self.place(node["a"])
+            if place is not None and not isinstance(self.load(place), Text):
+                return Address(place.cell, (*place.path, 0))
+        value = self.eval(node["a"], hint)
+        if isinstance(value, Address) and not self._same_pointee(value, node["a"]["t"], node["t"]):
+            self.lost(value)
+            return Unknown(f"{self.span(node)}: a pointer of another type")
+        return self.coerce(value, node["t"])
+
+    def _same_pointee(self, pointer: Address, old: str, new: str) -> bool:
+        """Whether a pointer of type ``new`` still sees the variable as what it is."""
+        before, after = (t.replace("const ", "").replace(" const", "").strip() for t in (old, new))
+        if after == before or (after.endswith("**") and before.endswith("**")):
+            return True
+        if after == "void *":
+            return True
+        held = self.load(pointer)
+        pointee = dtype_of(after.removesuffix("*").strip()) if after.endswith("*") else None
+        match held:
+            case Int(type=type_) | Float(type=type_):
+                return before == "void *" and pointee == type_
+            case Record(type=type_):
+                return before == "void *" and after.removesuffix("*").strip() == type_
+        return before == "void *" and pointee is None
 
     def _eval_construct(self, node: Node, hint: str) -> Value:
         type_ = node["t"]
+        if "own" in node:
+            return self._own_object(node)
         values = [self.eval(a, hint) for a in node["args"]]
         if type_ == "dim3":
             return self.dim3(values, node["args"])
-        return calls.construct(self, type_, values, node)
+        made = calls.construct(self, type_, values, node)
+        if isinstance(made, Unknown):
+            for value in values:
+                self.lost(value)
+        return made
+
+    def _own_object(self, node: Node) -> Value:
+        """A class of the host code with a constructor or destructor of its own, which are not followed."""
+        for argument in node["args"]:
+            self.havoc_node(argument)
+        self.lost_code(node["own"])
+        return Unknown(f"{self.span(node)}: an object of type {node['t']}")
 
     def _eval_call(self, node: Node, hint: str) -> Value:
         if not node["name"]:
@@ -355,10 +417,17 @@ class Evaluator(Memory):
                 raise Refused(f"{self.span(node)}: a call through something that is not followed")
 
     def _eval_operator(self, node: Node, hint: str) -> Value:
+        if node["name"].startswith("vk::unknown::"):
+            for argument in node["args"]:
+                self.havoc_node(argument)
+            return Unknown(f"{self.span(node)}: {node['args'][0].get('name', 'a call')}()")
         if node["name"].endswith("operator()"):
             return self.apply(self.eval(node["args"][0]), [self.eval(a) for a in node["args"][1:]], node)
         if "fn" in node:
-            return self.unknown_call("an operator of the host code", [self.eval(a) for a in node["args"]])
+            for argument in node["args"]:
+                self.havoc_node(argument)
+            self.lost_code([node["fn"]])
+            return Unknown("an operator of the host code")
         return torch_calls.operator(self, node, hint)
 
     def _eval_method(self, node: Node, hint: str) -> Value:
@@ -372,7 +441,7 @@ class Evaluator(Memory):
 def float_binary(op: str, a: Float, b: Float) -> Value | None:
     """Constants are computed; a quotient of exact ints is kept as a ratio for ``ceil`` (double only)."""
     type_ = "f64" if "f64" in (a.type, b.type) else a.type
-    if op in _COMPARES:
+    if op in COMPARES:
         if a.ratio and b.ratio and a.ratio[1].value == 1 and b.ratio[1].value == 1:
             return compare(op, a.ratio[0], b.ratio[0])
         return None
@@ -420,26 +489,9 @@ def merge(condition: Bool, a: Value, b: Value) -> Value | None:
             return Dim3(choose(condition, a.x, b.x), choose(condition, a.y, b.y), choose(condition, a.z, b.z))
         case Text(), Text():
             return Text()
+        case (Unknown() | Text(), Unknown() | Text() | Int() | Float()) | (
+            Int() | Float(),
+            Unknown() | Text(),
+        ):
+            return Unknown("either of two values")
     return None
-
-
-def pure(node: Node) -> bool:
-    """Whether evaluating it can change nothing and does not launch (the right side of && may then be evaluated)."""
-    match node["k"]:
-        case "un":
-            return node["op"] not in ("++", "--", "p++", "p--") and pure(node["a"])
-        case "bin":
-            return (
-                not (node["op"].endswith("=") and node["op"] not in _COMPARES)
-                and pure(node["a"])
-                and pure(node["b"])
-            )
-        case "call" | "launch" | "lambda" | "throw":
-            return False
-        case "method":
-            name = node["name"].split("::")[-1]
-            if name == "size":  # throws for a dim that is not there
-                return False
-            return not name.endswith("_") and (node["base"] is None or pure(node["base"]))
-        case _:
-            return True

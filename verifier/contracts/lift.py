@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from specs.location import Span
 from verifier.contracts.evaluate import Evaluator, merge
+from verifier.contracts.lvalues import roots
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -35,6 +36,7 @@ from verifier.contracts.values import (
     Int,
     const,
     dtype_of,
+    lnot,
 )
 from verifier.frontend.host import HostCode, Node
 
@@ -62,7 +64,10 @@ class Host(Evaluator):
         super().__init__(run, code)
         self.constants = constants or {}
         self.stack: list[str] = []
-        self.bad_lines = [line for _, _, line in code.errors]
+        self.alone = False
+        """Nothing runs after the function that is called first: it is the whole program, or an entry followed on its own."""
+        self.inert: dict[str, bool] = {}
+        self.shared = frozenset(v["id"] for v in code.globals if not v["const"])
         self._globals()
 
     def _globals(self) -> None:
@@ -87,6 +92,8 @@ class Host(Evaluator):
         if function is None or function["body"] is None:
             return self.unknown_call("a function without a body", args)
         name = function["name"]
+        if self._inert(usr):
+            return self.unknown_call(f"the result of {name}()", args)
         if usr in self.stack or len(self.stack) > _MAX_CALLS:
             raise Refused(f"{name} is recursive")
         first, last = function["lines"]
@@ -114,8 +121,23 @@ class Host(Evaluator):
         finally:
             self.stack.pop()
 
+    def _inert(self, usr: str) -> bool:
+        """A void function with loops that touches nothing of the device and checks nothing: host reference code.
+
+        Following it would cost paths and tell nothing; what it is given is unknown afterwards.
+        """
+        if usr not in self.inert:
+            function = self.code.functions[usr]
+            body = function["body"]
+            self.inert[usr] = (
+                function["result"] == "void"
+                and _has_loop(body)
+                and not _touches(self.code, usr, set(), self.shared)
+            )
+        return self.inert[usr]
+
     def _bind(self, param: Node, value: Value) -> None:
-        self.references.pop(param["id"], None)
+        self.born(param["id"])
         if isinstance(value, Address) and param.get("ref"):
             if value.cell != param["id"]:
                 self.references[param["id"]] = value
@@ -181,7 +203,7 @@ class Host(Evaluator):
             case "switch":
                 self._switch(node)
             case "try":
-                if not all(_leaves(h) for h in node["handlers"]):
+                if not all(self._leaves(h) for h in node["handlers"]):
                     raise Refused(f"{self.span(node)}: an exception handler that goes on is not followed")
                 self.exec(node["body"])
             case _:
@@ -189,14 +211,13 @@ class Host(Evaluator):
 
     def _declare(self, variable: Node) -> None:
         identity = variable["id"]
-        self.references.pop(identity, None)
+        self.born(identity)
         if "bindings" in variable:
-            value = self.eval(variable["init"]) if variable["init"] else Unknown("binding")
-            for index, binding in enumerate(variable["bindings"]):
-                known = isinstance(value, Items) and index < len(value.items)
-                self.cells[binding["id"]] = value.items[index] if known else Unknown("structured binding")  # type: ignore[union-attr]
+            self._declare_bindings(variable)
             return
         if variable["static"] and not variable["const"]:
+            if variable["init"] is not None:
+                self.lost(self.eval(variable["init"]))
             self.cells[identity] = Unknown(f"static variable {variable['name']}")
             return
         if variable["init"] is None:
@@ -207,6 +228,9 @@ class Host(Evaluator):
             if place is not None and place.cell != identity:
                 self.references[identity] = place
                 return
+            if not variable["const_ref"]:
+                self.lost(self.eval(variable["init"]))
+                self._escape_roots(variable["init"])
         if identity in self.constants:
             self.cells[identity] = self.constants[identity]
             return
@@ -219,6 +243,28 @@ class Host(Evaluator):
         self.prefer(variable["name"], value)
         if isinstance(value, Pointer) and _of_temporary(variable["init"]):
             self._dangling(value, variable)
+
+    def _declare_bindings(self, variable: Node) -> None:
+        """``auto [a, b] = x;`` copies; with ``auto &`` they are names of the parts."""
+        place = self.place(variable["init"]) if variable["init"] and variable["ref"] else None
+        value = self.eval(variable["init"]) if variable["init"] else Unknown("binding")
+        followed = isinstance(value, Items) and len(value.items) == len(variable["bindings"])
+        if variable["ref"] and (place is None or not followed) and variable["init"]:
+            self._escape_roots(variable["init"])
+        if not followed:
+            self.lost(value)
+        for index, binding in enumerate(variable["bindings"]):
+            self.born(binding["id"])
+            if variable["ref"] and place is not None and followed:
+                self.references[binding["id"]] = Address(place.cell, (*place.path, index))
+            else:
+                self.cells[binding["id"]] = value.items[index] if followed else Unknown("structured binding")  # type: ignore[union-attr]
+
+    def _escape_roots(self, node: Node) -> None:
+        for root in roots(node):
+            place = self.references.get(root, Address(root))
+            if place.cell in self.cells and not isinstance(self.load(place), Tensor | Pointer):
+                self.escape(place.cell)
 
     def _dangling(self, pointer: Pointer, variable: Node) -> None:
         """The pointer outlives its tensor, unless a variable holds the same memory."""
@@ -254,12 +300,33 @@ class Host(Evaluator):
     def _if(self, node: Node) -> None:
         condition = self.condition(node["c"])
         known = self.run.evaluate(condition)
+        if known is None and self._one_way(node, condition):
+            return
         if known is None and condition.plain and self._merge_if(node, condition):
             return
         if self.run.decide(condition, self.span(node)) if known is None else known:
             self.exec(node["then"])
         elif node["else"] is not None:
             self.exec(node["else"])
+
+    def _one_way(self, node: Node, condition: Bool) -> bool:
+        """``if (c) { …; exit(1); }``: the program goes on only where c does not hold, so there is one path."""
+        if node["else"] is not None or not _dies(node["then"]) or self.run.speculative:
+            return False
+        name = condition.text.strip("()").split(" ")[0]
+        info = self.run.symbols.get(name)
+        if info is None or not info.unfollowed:  # else nothing is known either way
+            self.run.assume(lnot(condition), self.span(node))
+        return True
+
+    def _leaves(self, node: Node) -> bool:
+        """Whether a handler surely ends the program without a launch: it throws, exits, or returns from all there is."""
+        if _dies(node):
+            return True
+        last = node["body"][-1] if node["k"] == "block" and node["body"] else node
+        if last["k"] != "return" or not self.alone or len(self.stack) != 1:
+            return False
+        return node is last or not any(_goes_on(n) for n in [*node["body"][:-1], last.get("a")])
 
     def _merge_if(self, node: Node, condition: Bool) -> bool:
         """Both branches at once, where they only set variables: ``if (c) x = a;`` is ``x = a if c else x``."""
@@ -312,6 +379,22 @@ class Host(Evaluator):
             return
 
 
+def _dies(node: Node) -> bool:
+    """Whether a statement surely ends the program (or throws), without a launch and without another way out."""
+    if node["k"] == "block":
+        return bool(node["body"]) and _dies(node["body"][-1]) and not _goes_on(node)
+    if node["k"] != "expr":
+        return False
+    inner = node["a"]
+    return inner["k"] == "throw" or inner.get("name") in (
+        "exit",
+        "std::exit",
+        "abort",
+        "std::abort",
+        "vk::fail",
+    )
+
+
 def _of_temporary(node: Node) -> bool:
     """``make().data_ptr<T>()``: the tensor is gone at the end of the statement."""
     while node["k"] == "cast":
@@ -321,27 +404,74 @@ def _of_temporary(node: Node) -> bool:
     return node["base"]["k"] in ("call", "method", "operator", "construct")
 
 
-def _leaves(node: Node) -> bool:
-    """Whether a handler surely ends the function without a launch: its last statement returns, throws or exits."""
-    if node["k"] == "block":
-        return bool(node["body"]) and _leaves(node["body"][-1]) and not _launches(node)
-    if node["k"] == "expr":
-        inner = node["a"]
-        return inner["k"] == "throw" or inner.get("name") in (
-            "exit",
-            "std::exit",
-            "abort",
-            "std::abort",
-            "vk::fail",
-        )
-    return bool(node["k"] == "return")
-
-
-def _launches(node: object) -> bool:
+def _has_loop(node: object) -> bool:
     if isinstance(node, list):
-        return any(_launches(n) for n in node)
+        return any(_has_loop(n) for n in node)
     if isinstance(node, dict):
-        if node.get("k") == "launch" or ("fn" in node and node.get("k") in ("call", "method", "operator")):
+        return node.get("k") in ("for", "while", "do", "range") or any(
+            _has_loop(v) for k, v in node.items() if k != "s"
+        )
+    return False
+
+
+def _touches(code: HostCode, usr: str, seen: set[str], shared: frozenset[str]) -> bool:
+    """Whether a function, or one that it calls, launches, checks, changes device memory, or names a ``shared`` variable."""
+    if usr in seen:
+        return False
+    seen.add(usr)
+    function = code.functions.get(usr)
+    if function is None or function["body"] is None:
+        return True
+
+    def walk(node: object) -> bool:
+        if isinstance(node, list):
+            return any(walk(n) for n in node)
+        if not isinstance(node, dict):
+            return False
+        match node.get("k"):
+            case "launch" | "lambda":
+                return True
+            case "var" if node.get("id") in shared:
+                return True
+            case "decl" if any(v["static"] and not v["const"] for v in node["vars"]):
+                return True
+            case "construct" if "own" in node:
+                return True
+            case "unknown" if "t" not in node:  # a statement
+                return True
+            case "call":
+                name = node["name"].split("::")[-1]
+                back = any(
+                    a.get("name") == "cudaMemcpyDeviceToHost" for a in node["args"] if isinstance(a, dict)
+                )
+                if name in ("check", "fail", "dispatch", "no_dispatch", "") or "operator()" in name:
+                    return True
+                if name.startswith("cuda") and not back and name not in _QUIET:
+                    return True
+        if "fn" in node and _touches(code, node["fn"], seen, shared):
             return True
-        return any(_launches(v) for k, v in node.items() if k != "s")
+        return any(walk(v) for k, v in node.items() if k != "s")
+
+    return walk(function["body"])
+
+
+_QUIET = frozenset(
+    "cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName cudaDeviceSynchronize cudaEventRecord "
+    "cudaEventSynchronize cudaEventElapsedTime".split()
+)
+
+
+def _goes_on(node: object) -> bool:
+    """Whether something in it launches, calls host code, or leaves by another way than its last statement."""
+    if isinstance(node, list):
+        return any(_goes_on(n) for n in node)
+    if isinstance(node, dict):
+        kind = node.get("k")
+        if kind in ("launch", "return", "break", "continue", "try", "lambda") or (
+            kind == "unknown" and "t" not in node
+        ):
+            return True
+        if kind in ("call", "method", "operator") and ("fn" in node or not node.get("name")):
+            return True
+        return any(_goes_on(v) for k, v in node.items() if k != "s")
     return False

@@ -11,13 +11,16 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from verifier.contracts.objects import Address, Float, Items, Unknown, Value
+from verifier.contracts.calls import changes_nothing
+from verifier.contracts.lvalues import pure, roots
+from verifier.contracts.objects import Address, Float, Items, Iterator, Record, Unknown, Value
 from verifier.contracts.run import Dead, Fact, NotSimple, Refused
 from verifier.contracts.values import TRUE, Bool, Int, compare, const, limits
 from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
     from verifier.contracts.lift import Host
+    from verifier.contracts.memory import Memory
 
 _UNROLL, _FORK_UNROLL, _LAUNCH_UNROLL = 64, 8, 8
 
@@ -155,7 +158,9 @@ def havoc_cells(host: Host, cells: set[str], why: str) -> None:
         value = host.cells.get(place.cell)
         if value is None:
             continue
-        host.cells[place.cell] = _havoced(host, value, why, cell.split("@")[0])
+        host.lost(value)
+        if place.cell not in host.escaped:
+            host.cells[place.cell] = _havoced(host, value, why, cell.split("@")[0])
 
 
 def _havoced(host: Host, value: Value, why: str, name: str) -> Value:
@@ -185,11 +190,17 @@ def execute_range(host: Host, node: Node) -> None:
     if isinstance(value, Address):
         value = host.load(value)
     variable: dict[str, Any] | None = node.get("var")
+    place = host.place(node["a"]) if node.get("a") and pure(node["a"]) else None
+    changes = variable is not None and variable["ref"] and not variable["const_ref"]
     if variable is None:
         raise Refused(f"{host.span(node)}: a range loop is not followed")
     if isinstance(value, Items) and len(value.items) <= _LAUNCH_UNROLL:
-        for item in value.items:
-            host.cells[variable["id"]] = host.coerce(item, variable["type"])
+        for index, item in enumerate(value.items):
+            host.born(variable["id"])
+            if changes and place is not None:
+                host.references[variable["id"]] = Address(place.cell, (*place.path, index))
+            else:
+                host.cells[variable["id"]] = host.coerce(item, variable["type"])
             try:
                 host.exec(node["body"])
             except Continue:
@@ -197,6 +208,9 @@ def execute_range(host: Host, node: Node) -> None:
             except Break:
                 break
         return
+    if changes:
+        host.overwrite_roots(node["a"])
+    host.born(variable["id"])
     host.cells[variable["id"]] = Unknown(f"{host.span(node)}: an element of a range")
     _representative(host, {"k": "while", "body": node["body"], "c": None, "s": node.get("s")})
 
@@ -225,18 +239,30 @@ def _literal(node: Node) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
-def assigned_variables(host: Host, nodes: list[Node]) -> set[str]:
+def assigned_variables(host: Memory, nodes: list[Node]) -> set[str]:
     """Cells that the code may assign: assignments, ++, addresses taken, reference arguments, lambdas that are called."""
     found: set[str] = set()
     seen: set[str] = set()
 
     def root(node: Node | None) -> None:
-        while node is not None and node["k"] in ("member", "index", "cast", "un"):
-            node = node.get("base") or node.get("a")
-        if node is not None and node["k"] == "var":
-            found.add(node["id"])
-            if node["id"] in host.references:
-                found.add(host.references[node["id"]].cell)
+        for cell in roots(node):
+            found.add(cell)
+            if cell in host.references:
+                found.add(host.references[cell].cell)
+
+    def targets(value: Any) -> None:
+        match value:
+            case Address(cell=cell) if cell not in found:
+                found.add(cell)
+                targets(host.cells.get(cell))
+            case Iterator(place=place) if place is not None:
+                found.add(place.cell)
+            case Items(items=items):
+                for item in items:
+                    targets(item)
+            case Record(fields=fields):
+                for item in fields.values():
+                    targets(item)
 
     def walk(node: Any) -> None:
         if isinstance(node, list):
@@ -246,6 +272,16 @@ def assigned_variables(host: Host, nodes: list[Node]) -> set[str]:
         if not isinstance(node, dict):
             return
         match node.get("k"):
+            case "var" if "id" in node:  # a store through it may change what it points to
+                targets(host.cells.get(host.references.get(node["id"], Address(node["id"])).cell))
+            case "cast" if node["t"].endswith("*") and node["a"]["t"].endswith("]"):
+                root(node["a"])
+            case "decl":
+                for variable in node["vars"]:
+                    if variable["ref"] and not variable.get("const_ref"):
+                        root(variable["init"])
+            case "range" if node.get("var") and node["var"]["ref"] and not node["var"]["const_ref"]:
+                root(node["a"])
             case "bin" if node["op"].endswith("=") and node["op"] not in ("<=", ">=", "==", "!="):
                 root(node["a"])
             case "un" if node["op"] in ("++", "--", "p++", "p--", "&"):
@@ -269,7 +305,18 @@ def assigned_variables(host: Host, nodes: list[Node]) -> set[str]:
                     "resize",
                     "insert",
                     "erase",
-                ):
+                    "data",
+                    "begin",
+                    "end",
+                    "at",
+                    "front",
+                    "back",
+                    "fill",
+                    "assign",
+                    "swap",
+                    "reset",
+                    "emplace",
+                ) or node["name"].startswith("vk::unknown"):
                     root(node["base"])
             case "call" | "method" | "construct" | "operator":
                 if "fn" in node:
@@ -284,11 +331,14 @@ def assigned_variables(host: Host, nodes: list[Node]) -> set[str]:
                     if node["fn"] not in seen and function is not None:
                         seen.add(node["fn"])
                         walk(function["body"])
-                elif node.get("k") == "call" and node.get("name", "").split("::")[-1] in ("swap",):
+                elif node.get("k") == "call" and node["name"] and not changes_nothing(node["name"]):
                     for argument in node["args"]:
                         root(argument)
                 elif node.get("name") == "" or str(node.get("name", "")).endswith("operator()"):
                     _walk_lambdas(host, walk)
+                    if str(node.get("name", "")).startswith("vk::unknown"):
+                        for argument in node["args"]:
+                            root(argument)
         for key, value in node.items():
             if key != "s":
                 walk(value)
@@ -298,7 +348,7 @@ def assigned_variables(host: Host, nodes: list[Node]) -> set[str]:
     return found
 
 
-def _walk_lambdas(host: Host, walk: Any) -> None:
+def _walk_lambdas(host: Memory, walk: Any) -> None:
     """A call through a variable: any lambda that is around may run."""
     from verifier.contracts.objects import Function
 

@@ -2,7 +2,9 @@
 
 A variable is a cell, by its declaration; structs and arrays are values in it, and a place is a cell with a path into it.
 
-Invariant: what a call that is not understood could change is unknown afterwards.
+Invariant: what a call that is not understood could change is unknown afterwards; a variable whose address goes where it
+is not followed (``lost``) is unknown from there on, for good: a store through a pointer that is not known changes only
+such variables.
 
 Example: ``grid.x = n`` stores at ``Address("grid@3:8", ("x",))``, converted to ``unsigned int``.
 """
@@ -13,12 +15,15 @@ from typing import Any
 
 from specs.location import Span
 from verifier.contracts import cuda_calls, tensors
+from verifier.contracts.lvalues import pure, roots
 from verifier.contracts.objects import (
     Address,
     Dim3,
     Dtype,
     Float,
+    Function,
     Items,
+    Iterator,
     Null,
     Optional,
     Pointer,
@@ -51,13 +56,17 @@ from verifier.frontend.host import HostCode, Node
 
 
 class Memory:
-    """``cells``: values by declaration. ``references``: variables that are another name for a place."""
+    """``cells``: values by declaration. ``references``: variables that are another name for a place.
+
+    ``escaped``: cells that something may change without being seen.
+    """
 
     def __init__(self, run: Run, code: HostCode) -> None:
         self.run = run
         self.code = code
         self.cells: dict[str, Value] = {}
         self.references: dict[str, Address] = {}
+        self.escaped: set[str] = set()
 
     def eval(self, node: Node, hint: str = "") -> Value:
         """The value of an expression (see ``evaluate``)."""
@@ -67,34 +76,84 @@ class Memory:
         return self.code.span(node.get("s"))
 
     def place(self, node: Node) -> Address | None:
-        """Where an lvalue lives; None for what is no variable of ours."""
+        """Where an lvalue lives; None for what is no variable of ours or a place that is not known."""
         match node["k"]:
             case "var":
                 identity = node["id"]
                 return self.references.get(identity, Address(identity))
             case "member" if node["base"] is not None:
-                base = self.place(node["base"])
-                if base is None:
-                    return None
-                value = self.load(base)
-                if isinstance(value, Address):  # p->field
-                    return Address(value.cell, (*value.path, node["name"]))
-                return Address(base.cell, (*base.path, node["name"]))
+                base = self._object(node["base"])
+                return None if base is None else Address(base.cell, (*base.path, node["name"]))
             case "index":
-                base, index = self.place(node["a"]), self.eval(node["i"])
-                if base is None or not isinstance(index, Int) or index.value is None:
-                    return None
-                return Address(base.cell, (*base.path, index.value))
+                return self._element_place(node["a"], self.eval(node["i"]))
             case "un" if node["op"] == "*":
                 value = self.eval(node["a"])
-                return value if isinstance(value, Address) else None
-            case "cast":
+                return value if isinstance(value, Address) else self._position(value)
+            case "un" if node["op"] in ("++", "--"):
+                self.eval(node)
                 return self.place(node["a"])
+            case "cast":
+                seen, real = dtype_of(node["t"]), dtype_of(node["a"].get("t", ""))
+                return None if node.get("explicit") and seen != real else self.place(node["a"])
             case "operator" if node["name"].endswith("operator[]") and len(node["args"]) == 2:
-                return self.place({"k": "index", "a": node["args"][0], "i": node["args"][1]})
+                return self._element_place(node["args"][0], self.eval(node["args"][1]))
+            case "operator" if node["name"].endswith("operator*") and len(node["args"]) == 1:
+                return self._position(self.eval(node["args"][0]))
+            case "method" if node["base"] is not None and node["name"].startswith("std::"):
+                return self._method_place(node)
+            case "call" if node["name"] == "std::get" and (node.get("targs") or [""])[0].isdigit():
+                base = self.place(node["args"][0])
+                return None if base is None else Address(base.cell, (*base.path, int(node["targs"][0])))
         return None
 
+    def _object(self, node: Node) -> Address | None:
+        """The place of the object whose member is named: that of an lvalue, or what a pointer points to."""
+        if node.get("t", "").endswith("*"):
+            value = self.eval(node)
+            return value if isinstance(value, Address) else None
+        return self.place(node)
+
+    def _element_place(self, node: Node, index: Value) -> Address | None:
+        if not isinstance(index, Int) or index.value is None:
+            return None
+        if node.get("t", "").endswith("*"):
+            pointer = self.eval(node)
+            return self.stepped(pointer, index.value) if isinstance(pointer, Address) else None
+        base = self.place(node)
+        if base is not None and isinstance(self.load(base), Iterator | Address | Pointer):
+            return None
+        return None if base is None else Address(base.cell, (*base.path, index.value))
+
+    def _method_place(self, node: Node) -> Address | None:
+        """``v.at(1)``, ``v.front()``, ``v.back()``, ``o.value()`` as lvalues."""
+        name = node["name"].split("::")[-1]
+        if name not in ("at", "front", "back"):
+            return None
+        base = self.place(node["base"])
+        if base is None or not isinstance(held := self.load(base), Items):
+            return None
+        at = {"front": 0, "back": len(held.items) - 1}.get(name)
+        if at is None:
+            index = self.eval(node["args"][0])
+            at = index.value if isinstance(index, Int) else None
+        return None if at is None or at < 0 else Address(base.cell, (*base.path, at))
+
+    def _position(self, value: Value) -> Address | None:
+        if isinstance(value, Iterator) and value.place is not None:
+            return Address(value.place.cell, (*value.place.path, value.index))
+        return None
+
+    def stepped(self, pointer: Address, by: int) -> Address | None:
+        """``p + by`` inside an array."""
+        if by == 0:
+            return pointer
+        if not pointer.path or not isinstance(pointer.path[-1], int) or pointer.path[-1] + by < 0:
+            return None
+        return Address(pointer.cell, (*pointer.path[:-1], pointer.path[-1] + by))
+
     def load(self, place: Address) -> Value:
+        if place.cell in self.escaped:
+            return Unknown(f"{place.cell.split('@')[0]}, whose address was passed on")
         value: Value = self.cells.get(place.cell) or Unknown(f"{place.cell.split('@')[0]}")
         for step in place.path:
             value = self.component(value, step)
@@ -111,19 +170,23 @@ class Memory:
                 return cuda_calls.device_property(self.run, type_, str(step))
             case Dim3(x=x, y=y, z=z):
                 return {"x": x, "y": y, "z": z}.get(step) or Unknown(f"member {step}")
-            case Items(items=items) if step in ("first", "second"):
+            case Items(items=items) if step in ("first", "second") and len(items) == 2:
                 second: Value = items[("first", "second").index(step)]
                 return second
             case _:
+                self.lost(value)
                 return Unknown(f"member {step}")
 
     def store(self, place: Address, value: Value) -> None:
         if self.run.speculative and place.path:
             raise NotSimple
-        if not place.path:
+        if place.cell in self.escaped:
+            self.lost(value)
+        elif not place.path:
             self.cells[place.cell] = value
-            return
-        self.cells[place.cell] = self._updated(self.cells.get(place.cell), place.path, value)
+        else:
+            old = self.cells.get(place.cell)
+            self.cells[place.cell] = self._updated(old, place.path, value)
 
     def _updated(self, old: Value | None, path: tuple[Any, ...], value: Value) -> Value:
         if not path:
@@ -138,33 +201,115 @@ class Memory:
                 parts: dict[str, Any] = {"x": x, "y": y, "z": z, step: self.coerce(value, "unsigned int")}
                 if all(isinstance(p, Int) for p in parts.values()):
                     return Dim3(parts["x"], parts["y"], parts["z"])
+            case Items(items=items) if step in ("first", "second") and len(items) == 2:
+                return self._updated(old, (("first", "second").index(step), *rest), value)
+        if old is not None:
+            self.lost(old)
+        self.lost(value)
         return Unknown("an assignment that is not followed")
 
-    def havoc(self, value: Value, why: str) -> None:
-        """What is reachable from an argument of a call that is not understood is unknown afterwards."""
+    def lost(self, value: Value) -> None:
+        """Something that is not followed holds this value: what it points to may change at any time from now on."""
         match value:
-            case Address():
-                self.store(value, Unknown(why))
+            case Address(cell=cell):
+                self.escape(cell)
+            case Iterator(items=items, place=place):
+                if place is not None:
+                    self.escape(place.cell)
+                for item in items:
+                    self.lost(item)
+            case Items(items=items):
+                for item in items:
+                    self.lost(item)
+            case Record(fields=fields):
+                for item in fields.values():
+                    self.lost(item)
+            case Optional(value=item):
+                self.lost(item)
+            case Function(node=node, usr=usr, captured=captured):
+                self.lost_code(([node["body"]] if node is not None else []) + ([usr] if usr else []))
+                for item in (captured or {}).values():
+                    if isinstance(item, Address | Iterator):
+                        self.lost(item)
+            case _:
+                return
+
+    def lost_code(self, parts: list[Any]) -> None:
+        """Code that may run at any time from now on: bodies, or functions by USR."""
+        from verifier.contracts.loops import assigned_variables
+
+        for part in parts:
+            function = self.code.functions.get(part) if isinstance(part, str) else None
+            body = function["body"] if function is not None else part
+            if isinstance(body, dict):
+                for cell in assigned_variables(self, [body]):
+                    if cell in self.cells:
+                        self.escape(cell)
+
+    def escape(self, cell: str) -> None:
+        if cell in self.escaped:
+            return
+        if self.run.speculative:
+            raise NotSimple
+        self.escaped.add(cell)
+        old = self.cells.get(cell)
+        if old is not None:
+            self.havoc(old)
+
+    def born(self, cell: str) -> None:
+        """A variable is declared (anew): no pointer to it exists yet."""
+        self.references.pop(cell, None)
+        self.escaped.discard(cell)
+
+    def havoc(self, value: Value) -> None:
+        """An argument of a call that is not understood: what is reachable from it is unknown, now and later."""
+        self.lost(value)
+        match value:
             case Tensor() | Pointer():
                 if value.storage in self.run.storages:
                     self.run.write(value.storage)
             case Items(items=items):
                 for item in items:
-                    self.havoc(item, why)
-            case _:
-                return
+                    self.havoc(item)
+            case Record(fields=fields):
+                for item in fields.values():
+                    self.havoc(item)
+            case Optional(value=item):
+                self.havoc(item)
 
     def havoc_node(self, node: Node) -> None:
         """An argument of something not understood: what it names may change."""
-        if node["k"] in ("var", "member", "index"):
-            place = self.place(node)
-            value = self.load(place) if place is not None else Unknown("")
-            if isinstance(value, Tensor | Pointer):
-                self.havoc(value, "an expression that is not understood")
-            elif place is not None:
-                self.store(place, Unknown(f"{self.span(node)}: an expression that is not understood"))
-        elif node["k"] != "lambda":
-            self.havoc(self.eval(node), "an expression that is not understood")
+        place = self.place(node) if node["k"] in ("var", "member", "index") and pure(node) else None
+        value = self.eval(node)
+        self.havoc(value)
+        if place is not None and not isinstance(value, Tensor | Pointer | Function):
+            self.escape(place.cell)
+        elif place is None and node["k"] in ("member", "index", "cond"):
+            self.overwrite_roots(node)
+
+    def overwrite(self, value: Value, why: str) -> None:
+        """A call that is understood writes something there, and does not keep the pointer."""
+        place = value if isinstance(value, Address) else self._position(value)
+        if isinstance(value, Iterator) and value.place is not None:
+            place = value.place
+        if place is not None:
+            if place.path and isinstance(place.path[-1], int):  # some elements from there on
+                place = Address(place.cell, place.path[:-1])
+            self.lost(self.load(place))
+            self.store(place, Unknown(why))
+        elif isinstance(value, Pointer) and value.storage in self.run.storages:
+            self.run.write(value.storage)
+
+    def overwrite_roots(self, node: Node) -> None:
+        """A store to an lvalue whose place is not known: every variable that it may be a part of is unknown."""
+        for root in roots(node):
+            place = self.references.get(root, Address(root))
+            held = self.load(place)
+            self.lost(held)
+            if isinstance(held, Pointer) and held.storage in self.run.storages:
+                self.run.write(held.storage)
+            if not isinstance(held, Address | Iterator | Pointer | Tensor | Unknown | Null):
+                self.store(place, Unknown(f"{self.span(node)}: assigned at a place that is not followed"))
 
     def coerce(self, value: Value, type_: str, count: int | None = None) -> Value:
         """The C conversion to a type, by name. Class types pass through."""
@@ -300,16 +445,10 @@ class Memory:
     def assign(self, target: Node, value: Value) -> None:
         place = self.place(target)
         if place is None:
-            base = target
-            while base["k"] in ("member", "index", "cast"):
-                base = base.get("base") or base.get("a") or {"k": "none"}
-            if base["k"] == "var":  # an element with an index that is not followed
-                root = self.references.get(base["id"], Address(base["id"]))
-                held = self.load(root)
-                if isinstance(held, Items | Record):
-                    self.store(
-                        root, Unknown(f"{self.span(target)}: assigned at an index that is not followed")
-                    )
+            if self.run.speculative:
+                raise NotSimple
+            self.lost(value)
+            self.overwrite_roots(target)
             return
         self.store(place, self.coerce(value, target["t"]))
         if not place.path:
@@ -318,8 +457,16 @@ class Memory:
     def element(self, base: Value, index: Value, node: Node) -> Value:
         if isinstance(base, Sizes):
             return tensors.size(self.run, base.tensor, index)
-        if isinstance(base, Address):
-            base = self.load(base)
+        if isinstance(base, Iterator):
+            base = Items(base.items[base.index :]) if base.place is None else Unknown("an iterator")
+        if isinstance(base, Address):  # a pointer into an array
+            start = base.path[-1] if base.path else None
+            if isinstance(index, Int) and index.value is not None:
+                place = self.stepped(base, index.value)
+                return self.load(place) if place is not None else Unknown("outside of an array")
+            if start != 0:
+                return Unknown(f"{self.span(node)}: an element that is not followed")
+            base = self.load(Address(base.cell, base.path[:-1]))
         if isinstance(base, Items) and isinstance(index, Int):
             index = self.run.narrow(index)
             if index.value is not None:
@@ -331,6 +478,7 @@ class Memory:
                     out = choose(compare("==", index, const(at, index.type)), base.items[at], out)
                 result: Value = out
                 return result
+        self.lost(base)
         return Unknown(f"{self.span(node)}: an element that is not followed")
 
     def moved(self, pointer: Pointer, by: Int, op: str) -> Value:

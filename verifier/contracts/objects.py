@@ -128,14 +128,6 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Iterator:
-    """A position in a list of known length; ``items`` are those of the list it was taken from."""
-
-    items: tuple[Any, ...]
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
 class Record:
     """A struct value."""
 
@@ -157,6 +149,15 @@ class Address:
 
     cell: str
     path: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator:
+    """A position in a list of known length; ``items`` are those of the list it was taken from, which stands at ``place``."""
+
+    items: tuple[Any, ...]
+    index: int
+    place: Address | None = None
 
 
 @dataclass(frozen=True, slots=True)

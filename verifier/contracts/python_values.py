@@ -206,7 +206,10 @@ def math_call(name: str, args: list[Any]) -> Any:
 
 def gives_up(body: list[ast.stmt]) -> bool:
     """Whether an exception handler raises in the end."""
-    return isinstance(body[-1], ast.Raise)
+    ways_out = (ast.Return, ast.Break, ast.Continue)
+    return isinstance(body[-1], ast.Raise) and not any(
+        isinstance(n, ways_out) for s in body for n in ast.walk(s)
+    )
 
 
 def only_initialises(loop: ast.For) -> bool:

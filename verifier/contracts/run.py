@@ -60,6 +60,8 @@ class SymbolInfo:
     origin: Origin = "derived"
     prefer: str = ""
     gap: str = ""
+    unfollowed: bool = False
+    """It stands for a condition that is not followed."""
 
 
 @dataclass(slots=True)
@@ -355,7 +357,15 @@ class Run:
             if not self.decide(condition, span):
                 raise Dead
         elif condition.op == "not":
-            self._learn(condition.parts[0], False, span)
+            inner = condition.parts[0]
+            if inner.op == "or":
+                for part in inner.parts:
+                    self.assume(lnot(part), span)
+            elif inner.op == "and":
+                if self.decide(inner, span):
+                    raise Dead
+            else:
+                self._learn(inner, False, span)
         else:
             self._learn(condition, True, span)
 
@@ -435,6 +445,7 @@ class Run:
         """A condition that is not followed: a fresh 0/1 symbol, so both sides are kept and stay consistent."""
         value = self.fresh("cond", "scalar", "i32", meaning=why, lo=0, hi=1, low=0)
         self.symbols[value.text].high = 1
+        self.symbols[value.text].unfollowed = True
         return Bool(f"({value.text} == 1)")
 
     def add_storage(self, key: str, storage: Storage) -> None:

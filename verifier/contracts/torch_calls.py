@@ -21,7 +21,6 @@ from verifier.contracts.objects import (
     Optional,
     Options,
     Pointer,
-    Record,
     Shape,
     Sizes,
     Strides,
@@ -143,9 +142,7 @@ def method(host: Evaluator, node: Node, hint: str) -> Value:
         return base if name in ("type",) and isinstance(base, Dtype) else Unknown(name)
     for argument in nodes:
         host.havoc_node(argument)
-    place = host.place(node["base"])
-    if place is not None and isinstance(base, Record | Items):
-        host.store(place, Unknown(f"{name}()"))
+    host.havoc_node(node["base"])
     if node["t"] == "at::Tensor":
         return tensors.opaque(run, hint or name, f"{name}()")
     return Unknown(f"{host.span(node)}: {name}()")
@@ -294,13 +291,17 @@ def _items_method(host: Evaluator, base: Items, name: str, nodes: list[Node], no
         case "operator[]" | "at":
             return host.element(base, host.eval(nodes[0]), node)
         case "begin" | "cbegin":
-            return Iterator(base.items, 0)
+            return Iterator(base.items, 0, place)
         case "end" | "cend":
-            return Iterator(base.items, len(base.items))
-        case "data" | "reserve":
+            return Iterator(base.items, len(base.items), place)
+        case "data" if place is not None:
+            return Address(place.cell, (*place.path, 0))
+        case "reserve":
             return Unknown(name)
         case "erase" | "insert" if place is not None:
             changed = _edited(base, name, [host.eval(a) for a in nodes])
+            if changed is None:
+                host.lost(base)
             host.store(place, changed if changed is not None else Unknown(f"a container after {name}()"))
             return Unknown(name)
         case "pop_back" if place is not None and base.items:
@@ -308,8 +309,7 @@ def _items_method(host: Evaluator, base: Items, name: str, nodes: list[Node], no
             return Unknown("void")
     for argument in nodes:
         host.havoc_node(argument)
-    if place is not None:
-        host.store(place, Unknown(f"a container after {name}()"))
+    host.havoc_node(node["base"])
     return Unknown(f"{host.span(node)}: {name}()")
 
 

@@ -41,6 +41,8 @@ FUNCTIONS = {
     CursorKind.CONSTRUCTOR,
     CursorKind.CONVERSION_FUNCTION,
 }
+_CLASSES = {CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.UNION_DECL}
+_REFERENCE_TYPES = (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE)
 _TYPE_ARGUMENT, _INTEGRAL_ARGUMENT = 1, 4
 
 
@@ -99,6 +101,13 @@ class ExpressionReader:
             case CursorKind.DECL_REF_EXPR:
                 return self._reference(cursor)
             case CursorKind.MEMBER_REF_EXPR:
+                field = cursor.referenced
+                if field is not None and field.semantic_parent.kind == CursorKind.UNION_DECL:
+                    return {
+                        "k": "unknown",
+                        "why": "a member of a union",
+                        "args": [self._expr(c) for c in children],
+                    }
                 if not children:
                     return {"k": "member", "base": None, "name": cursor.spelling or _member_name(cursor)}
                 return {
@@ -120,7 +129,7 @@ class ExpressionReader:
             case CursorKind.ARRAY_SUBSCRIPT_EXPR:
                 return {"k": "index", "a": self._expr(children[0]), "i": self._expr(children[1])}
             case CursorKind.INIT_LIST_EXPR:
-                return {"k": "init", "items": [self._expr(c) for c in children]}
+                return self._init_list(cursor, children)
             case CursorKind.LAMBDA_EXPR:
                 return self._lambda(cursor)
             case CursorKind.CXX_UNARY_EXPR:
@@ -203,7 +212,12 @@ class ExpressionReader:
             not children and target is None
         ):
             items = [self._expr(c) for c in children]
-            return {"k": "construct", "args": items}
+            made: Node = {"k": "construct", "args": items}
+            if target is not None and target.location.line >= self.first:
+                own = self._own(target.semantic_parent, target)
+                if own:
+                    made["own"] = own
+            return made
         if not children:
             return {"k": "construct", "args": []}
         config = children[1] if len(children) > 1 else None
@@ -244,6 +258,40 @@ class ExpressionReader:
             others = [c for c in children if not _refers(c, target)]
             return {"k": "operator", **info, "args": [self._expr(c) for c in others]}
         return {"k": "call", **info, "args": [self._expr(c) for c in children[1:]]}
+
+    def _init_list(self, cursor: Cursor, children: list[Cursor]) -> Node:
+        """A class of the host code has its ``fields``; one with references or a destructor is an object made by ``own`` code."""
+        items = [self._expr(c) for c in children]
+        owner = cursor.type.get_canonical().get_declaration()
+        if owner.kind not in _CLASSES or owner.location.line < self.first:
+            return {"k": "init", "items": items}
+        fields = list(cursor.type.get_canonical().get_fields())
+        own = self._own(owner, None)
+        if own or any(f.type.kind in _REFERENCE_TYPES for f in fields):
+            return {"k": "construct", "args": items, "own": own}
+        plain = len(items) <= len(fields) and owner.kind != CursorKind.UNION_DECL
+        if plain and not any(c.kind == CursorKind.CXX_BASE_SPECIFIER for c in owner.get_children()):
+            return {"k": "init", "items": items, "fields": [f.spelling for f in fields]}
+        return {"k": "init", "items": items}
+
+    def _own(self, owner: Cursor, constructor: Cursor | None) -> list[str]:
+        """USRs of the constructor and the destructor of a class of the host code, where they have a body."""
+        found: list[str] = []
+        destructors = [c for c in owner.get_children() if c.kind == CursorKind.DESTRUCTOR]
+        for function in [constructor, *destructors]:
+            if function is None or function.location.line < self.first:
+                continue
+            definition = function.get_definition() or function
+            if definition.is_default_method() or not any(True for _ in definition.get_tokens()):
+                continue
+            if function.kind == CursorKind.CONSTRUCTOR and not any(
+                c.kind == CursorKind.COMPOUND_STMT for c in definition.get_children()
+            ):
+                continue
+            found.append(definition.get_usr())
+            if definition.get_usr() not in self.functions:
+                self.pending.append(definition)
+        return found
 
     def _launch(self, children: list[Cursor], config: Cursor) -> Node:
         callee = children[0]
@@ -290,16 +338,11 @@ class ExpressionReader:
                 params.append({"name": child.spelling, "id": identity(child), "type": type_text(child.type)})
             elif child.kind == CursorKind.COMPOUND_STMT:
                 body = self._stmt(child)
-        head = ""
-        for token in cursor.get_tokens():
-            head += token.spelling
-            if token.spelling == "]":
-                break
         return {
             "k": "lambda",
             "params": params,
             "body": body,
-            "by_value": not re.fullmatch(r"\[(&)?\]", head),
+            "by_value": not re.fullmatch(r"\[(&)?\]", token_head(cursor, "]")),
             "t": "lambda",
         }
 
@@ -320,6 +363,16 @@ def type_text(type_: ci.Type) -> str:
     if canonical.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
         text = canonical.get_pointee().spelling
     return text.removeprefix("const ").removesuffix(" const") if not text.endswith("*") else text
+
+
+def token_head(cursor: Cursor, last: str) -> str:
+    """The text of the tokens up to the first that is ``last``."""
+    head = ""
+    for token in cursor.get_tokens():
+        head += token.spelling
+        if token.spelling == last:
+            break
+    return head
 
 
 def identity(cursor: Cursor) -> str:

@@ -65,6 +65,11 @@ struct unknown {
   template <class... A> unknown operator()(A &&...) const;
   template <class T> unknown operator[](T) const;
 };
+#define VK_OP(R, op) \
+  template <class T> R operator op(const unknown &, const T &); template <class T> R operator op(const T &, const unknown &); \
+  R operator op(const unknown &, const unknown &);
+VK_OP(bool, ==) VK_OP(bool, !=) VK_OP(bool, <) VK_OP(bool, >) VK_OP(bool, <=) VK_OP(bool, >=)
+VK_OP(unknown, +) VK_OP(unknown, -) VK_OP(unknown, *) VK_OP(unknown, /) VK_OP(unknown, %) VK_OP(unknown, |) VK_OP(unknown, &)
 struct any {
   any();
   template <class T> any(const T &);

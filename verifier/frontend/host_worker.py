@@ -29,6 +29,7 @@ from verifier.frontend.host_expressions import (
     identity,
     prepare_library,
     qualified,
+    token_head,
     type_text,
 )
 
@@ -239,6 +240,7 @@ class Reader(ExpressionReader):
             "const": cursor.type.is_const_qualified(),
             "static": cursor.storage_class == ci.StorageClass.STATIC,
             "ref": type_.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE),
+            "const_ref": type_.get_pointee().is_const_qualified(),
             "count": count,
             "init": self._expr(inits[-1]) if has_init else None,
             "s": self._span(cursor),
@@ -257,7 +259,7 @@ class Reader(ExpressionReader):
             "type": "auto",
             "const": True,
             "static": False,
-            "ref": False,
+            "ref": "&" in token_head(cursor, "["),
             "count": None,
             "bindings": [{"name": c.spelling, "id": identity(c)} for c in names],
             "init": self._expr(inits[-1]) if inits else None,
@@ -354,30 +356,36 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _UNKNOWN_NAME = re.compile(r"use of undeclared identifier '(\w+)'")
 
 
-def _declarations(messages: list[str], known: set[str]) -> str:
+def _declarations(messages: list[str], known: set[str], text: str) -> str:
     """Opaque declarations for the names that the parser did not know; also the members to add to Tensor."""
     out: list[str] = []
     for message in messages:
         if found := _UNKNOWN_TYPE.search(message):
-            key, text = found.group(1), f"typedef vk::unknown {found.group(1)};"
+            key, declared = found.group(1), f"typedef vk::unknown {found.group(1)};"
         elif found := _UNKNOWN_MEMBER.search(message):
             name, scope = found.group(1), found.group(2)
             key = f"{scope}::{name}"
             if scope == "at::Tensor":
-                text = f"//member {name}"
+                declared = f"//member {name}"
             elif scope in _NAMESPACES:
-                inner = f"template <class... A> vk::unknown {name}(A &&...);"
-                text = f"namespace {scope} {{ {inner} }}"
+                declared = f"namespace {scope} {{ {_opaque(name, text)} }}"
             else:
                 continue
         elif found := _UNKNOWN_NAME.search(message):
-            key, text = found.group(1), f"template <class... A> vk::unknown {found.group(1)}(A &&...);"
+            key, declared = found.group(1), _opaque(found.group(1), text)
         else:
             continue
         if key not in known:
             known.add(key)
-            out.append(text)
+            out.append(declared)
     return "\n".join(out)
+
+
+def _opaque(name: str, text: str) -> str:
+    """A variable that can be anything and be called; a function template where the text gives it arguments."""
+    if re.search(rf"\b{name}\s*<(?!<)", text):
+        return f"template <class... T, class... A> vk::unknown {name}(A &&...);"
+    return f"extern vk::unknown {name};"
 
 
 def parse(text: str, shim: str) -> Node:
@@ -396,7 +404,7 @@ def parse(text: str, shim: str) -> Node:
         first = head.count("\n") + 1
         unit = index.parse("host.cu", args=_ARGS, unsaved_files=[("host.cu", head + text)], options=0)
         errors = [d for d in unit.diagnostics if d.severity >= 3]
-        added = _declarations([d.spelling for d in errors if d.location.line >= first], known)
+        added = _declarations([d.spelling for d in errors if d.location.line >= first], known, text)
         if not added:
             break
         for line in added.split("\n"):
