@@ -102,7 +102,8 @@ class ExpressionReader:
                 return self._reference(cursor)
             case CursorKind.MEMBER_REF_EXPR:
                 field = cursor.referenced
-                if field is not None and field.semantic_parent.kind == CursorKind.UNION_DECL:
+                parent = field.semantic_parent if field is not None else None
+                if parent is not None and parent.kind == CursorKind.UNION_DECL:
                     return {
                         "k": "unknown",
                         "why": "a member of a union",
