@@ -17,6 +17,15 @@ from __future__ import annotations
 
 from specs.location import Span
 from verifier.contracts.evaluate import Evaluator, merge
+from verifier.contracts.inert import dies, goes_on, has_loop, touches, ways_out
+from verifier.contracts.loops import (
+    Break,
+    Continue,
+    assigned_variables,
+    execute_loop,
+    execute_range,
+    havoc_cells,
+)
 from verifier.contracts.lvalues import roots
 from verifier.contracts.objects import (
     Address,
@@ -47,14 +56,6 @@ class Return(Exception):
     def __init__(self, value: Value | None) -> None:
         super().__init__()
         self.value = value
-
-
-class Break(Exception):
-    pass
-
-
-class Continue(Exception):
-    pass
 
 
 class Host(Evaluator):
@@ -122,19 +123,38 @@ class Host(Evaluator):
             self.stack.pop()
 
     def _inert(self, usr: str) -> bool:
-        """A void function with loops that touches nothing of the device and checks nothing: host reference code.
+        """A function with loops that touches nothing of the device and checks nothing: host reference code.
 
         Following it would cost paths and tell nothing; what it is given is unknown afterwards.
         """
         if usr not in self.inert:
             function = self.code.functions[usr]
-            body = function["body"]
+            result = function["result"]
             self.inert[usr] = (
-                function["result"] == "void"
-                and _has_loop(body)
-                and not _touches(self.code, usr, set(), self.shared)
+                (result in ("void", "float", "double") or result.endswith("*"))
+                and has_loop(function["body"])
+                and not touches(self.code, {"fn": usr, "k": "call", "name": "?", "args": []}, self.shared)
             )
         return self.inert[usr]
+
+    def skip(self, nodes: list[Node], why: str, *, loop: bool = False) -> bool:
+        """Statements that touch nothing of the device, of which it does not matter whether they run: what they may
+        change is unknown afterwards."""
+        if any(touches(self.code, n, frozenset()) or ways_out(n, loop) for n in nodes):
+            return False
+        if self.run.speculative:
+            raise NotSimple
+        taken: set[str] = set()
+        assigned = assigned_variables(self, nodes, taken)
+        for cell in assigned:
+            value = self.cells.get(self.references.get(cell, Address(cell)).cell)
+            if isinstance(value, Pointer) and value.storage in self.run.storages:
+                self.run.write(value.storage)
+        havoc_cells(self, assigned, why)
+        for cell in taken:
+            if cell in self.cells:
+                self.escape(cell)
+        return True
 
     def _bind(self, param: Node, value: Value) -> None:
         self.born(param["id"])
@@ -187,12 +207,8 @@ class Host(Evaluator):
             case "if":
                 self._if(node)
             case "for" | "while" | "do":
-                from verifier.contracts.loops import execute_loop
-
                 execute_loop(self, node)
             case "range":
-                from verifier.contracts.loops import execute_range
-
                 execute_range(self, node)
             case "return":
                 raise Return(self.eval(node["a"]) if node["a"] is not None else None)
@@ -304,6 +320,13 @@ class Host(Evaluator):
             return
         if known is None and condition.plain and self._merge_if(node, condition):
             return
+        branches = [b for b in (node["then"], node["else"]) if b is not None]
+        if (
+            known is None
+            and self.unfollowed(condition)
+            and self.skip(branches, f"{self.span(node)}: a variable that an if changes")
+        ):
+            return
         if self.run.decide(condition, self.span(node)) if known is None else known:
             self.exec(node["then"])
         elif node["else"] is not None:
@@ -311,22 +334,26 @@ class Host(Evaluator):
 
     def _one_way(self, node: Node, condition: Bool) -> bool:
         """``if (c) { …; exit(1); }``: the program goes on only where c does not hold, so there is one path."""
-        if node["else"] is not None or not _dies(node["then"]) or self.run.speculative:
+        if node["else"] is not None or not dies(node["then"]) or self.run.speculative:
             return False
-        name = condition.text.strip("()").split(" ")[0]
-        info = self.run.symbols.get(name)
-        if info is None or not info.unfollowed:  # else nothing is known either way
+        if not self.unfollowed(condition):  # else nothing is known either way
             self.run.assume(lnot(condition), self.span(node))
         return True
 
+    def unfollowed(self, condition: Bool) -> bool:
+        """Whether a condition is just one that is not followed."""
+        name = condition.text.strip("()").split(" ")[0]
+        info = self.run.symbols.get(name)
+        return info is not None and info.unfollowed
+
     def _leaves(self, node: Node) -> bool:
         """Whether a handler surely ends the program without a launch: it throws, exits, or returns from all there is."""
-        if _dies(node):
+        if dies(node):
             return True
         last = node["body"][-1] if node["k"] == "block" and node["body"] else node
         if last["k"] != "return" or not self.alone or len(self.stack) != 1:
             return False
-        return node is last or not any(_goes_on(n) for n in [*node["body"][:-1], last.get("a")])
+        return node is last or not any(goes_on(n) for n in [*node["body"][:-1], last.get("a")])
 
     def _merge_if(self, node: Node, condition: Bool) -> bool:
         """Both branches at once, where they only set variables: ``if (c) x = a;`` is ``x = a if c else x``."""
@@ -379,22 +406,6 @@ class Host(Evaluator):
             return
 
 
-def _dies(node: Node) -> bool:
-    """Whether a statement surely ends the program (or throws), without a launch and without another way out."""
-    if node["k"] == "block":
-        return bool(node["body"]) and _dies(node["body"][-1]) and not _goes_on(node)
-    if node["k"] != "expr":
-        return False
-    inner = node["a"]
-    return inner["k"] == "throw" or inner.get("name") in (
-        "exit",
-        "std::exit",
-        "abort",
-        "std::abort",
-        "vk::fail",
-    )
-
-
 def _of_temporary(node: Node) -> bool:
     """``make().data_ptr<T>()``: the tensor is gone at the end of the statement."""
     while node["k"] == "cast":
@@ -402,76 +413,3 @@ def _of_temporary(node: Node) -> bool:
     if node["k"] != "method" or not node["name"].startswith("at::Tensor::") or node["base"] is None:
         return False
     return node["base"]["k"] in ("call", "method", "operator", "construct")
-
-
-def _has_loop(node: object) -> bool:
-    if isinstance(node, list):
-        return any(_has_loop(n) for n in node)
-    if isinstance(node, dict):
-        return node.get("k") in ("for", "while", "do", "range") or any(
-            _has_loop(v) for k, v in node.items() if k != "s"
-        )
-    return False
-
-
-def _touches(code: HostCode, usr: str, seen: set[str], shared: frozenset[str]) -> bool:
-    """Whether a function, or one that it calls, launches, checks, changes device memory, or names a ``shared`` variable."""
-    if usr in seen:
-        return False
-    seen.add(usr)
-    function = code.functions.get(usr)
-    if function is None or function["body"] is None:
-        return True
-
-    def walk(node: object) -> bool:
-        if isinstance(node, list):
-            return any(walk(n) for n in node)
-        if not isinstance(node, dict):
-            return False
-        match node.get("k"):
-            case "launch" | "lambda":
-                return True
-            case "var" if node.get("id") in shared:
-                return True
-            case "decl" if any(v["static"] and not v["const"] for v in node["vars"]):
-                return True
-            case "construct" if "own" in node:
-                return True
-            case "unknown" if "t" not in node:  # a statement
-                return True
-            case "call":
-                name = node["name"].split("::")[-1]
-                back = any(
-                    a.get("name") == "cudaMemcpyDeviceToHost" for a in node["args"] if isinstance(a, dict)
-                )
-                if name in ("check", "fail", "dispatch", "no_dispatch", "") or "operator()" in name:
-                    return True
-                if name.startswith("cuda") and not back and name not in _QUIET:
-                    return True
-        if "fn" in node and _touches(code, node["fn"], seen, shared):
-            return True
-        return any(walk(v) for k, v in node.items() if k != "s")
-
-    return walk(function["body"])
-
-
-_QUIET = frozenset(
-    "cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName cudaDeviceSynchronize cudaEventRecord "
-    "cudaEventSynchronize cudaEventElapsedTime".split()
-)
-
-
-def _goes_on(node: object) -> bool:
-    """Whether something in it launches, calls host code, or leaves by another way than its last statement."""
-    if isinstance(node, list):
-        return any(_goes_on(n) for n in node)
-    if isinstance(node, dict):
-        kind = node.get("k")
-        if kind in ("launch", "return", "break", "continue", "try", "lambda") or (
-            kind == "unknown" and "t" not in node
-        ):
-            return True
-        if kind in ("call", "method", "operator") and ("fn" in node or not node.get("name")):
-            return True
-        return any(_goes_on(v) for k, v in node.items() if k != "s")
-    return False

@@ -22,13 +22,20 @@ if TYPE_CHECKING:
     from verifier.contracts.lift import Host
     from verifier.contracts.memory import Memory
 
+
+class Break(Exception):
+    pass
+
+
+class Continue(Exception):
+    pass
+
+
 _UNROLL, _FORK_UNROLL, _LAUNCH_UNROLL = 64, 8, 8
 
 
 def execute_loop(host: Host, node: Node) -> None:
     """for, while, do."""
-    from verifier.contracts.lift import Break
-
     if node["k"] == "for" and node["init"] is not None:
         host.exec(node["init"])
     try:
@@ -41,11 +48,8 @@ def execute_loop(host: Host, node: Node) -> None:
             known = host.run.evaluate(condition)
             if known is False:
                 return
-            if (
-                known is True
-                and rounds < (_LAUNCH_UNROLL if launches else _UNROLL)
-                and not (launches and rounds == 0 and _long(host, node))
-            ):
+            most = _LAUNCH_UNROLL if launches else _UNROLL
+            if known is True and rounds < most and not (rounds == 0 and _long(host, node, most)):
                 _iteration(host, node)
                 rounds += 1
                 continue
@@ -61,13 +65,13 @@ def execute_loop(host: Host, node: Node) -> None:
         return
 
 
-def _long(host: Host, node: Node) -> bool:
+def _long(host: Host, node: Node, most: int) -> bool:
     """Whether a counted loop certainly runs more often than it would be unrolled."""
     counter, step = _counter(node) if node["k"] == "for" else (None, 0)
     first = host.cells.get(counter) if counter else None
     if counter is None or not isinstance(first, Int) or first.value is None:
         return False
-    host.cells[counter] = const(first.value + step * _LAUNCH_UNROLL, first.type)
+    host.cells[counter] = const(first.value + step * most, first.type)
     try:
         return host.run.evaluate(host.condition(node["c"])) is True
     finally:
@@ -75,8 +79,6 @@ def _long(host: Host, node: Node) -> bool:
 
 
 def _iteration(host: Host, node: Node) -> None:
-    from verifier.contracts.lift import Continue
-
     host.run.step()
     with contextlib.suppress(Continue):
         host.exec(node["body"])
@@ -85,19 +87,19 @@ def _iteration(host: Host, node: Node) -> None:
 
 
 def _representative(host: Host, node: Node) -> None:
-    from verifier.contracts.lift import Break, Continue
-
     run = host.run
     if run.speculative:
         raise NotSimple
     parts = [node["body"], node.get("step"), node.get("c")]
+    why = f"{host.span(node)}: a variable that a loop changes"
+    if host.skip([p for p in parts if p], why, loop=True):
+        return
     assigned = assigned_variables(host, [p for p in parts if p])
     counter, step = _counter(node) if node["k"] == "for" else (None, 0)
     if counter is not None and counter in assigned_variables(host, [node["body"]]):
         counter = None
     before = run.learned()
     first = host.cells.get(counter) if counter else None
-    why = f"{host.span(node)}: a variable that a loop changes"
     ranged = counter is not None and isinstance(first, Int)
     havoc_cells(host, assigned - {counter} if ranged and counter is not None else assigned, why)
     if counter is not None and isinstance(first, Int):
@@ -184,8 +186,6 @@ def _havoced(host: Host, value: Value, why: str, name: str) -> Value:
 
 def execute_range(host: Host, node: Node) -> None:
     """``for (auto v : items)``: over a known list by unrolling, else once with an unknown element."""
-    from verifier.contracts.lift import Break, Continue
-
     value: Value = host.eval(node["a"]) if node.get("a") else Unknown("a range")
     if isinstance(value, Address):
         value = host.load(value)
@@ -239,16 +239,20 @@ def _literal(node: Node) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
-def assigned_variables(host: Memory, nodes: list[Node]) -> set[str]:
-    """Cells that the code may assign: assignments, ++, addresses taken, reference arguments, lambdas that are called."""
+def assigned_variables(host: Memory, nodes: list[Node], taken: set[str] | None = None) -> set[str]:
+    """Cells that the code may assign: assignments, ++, addresses taken, reference arguments, lambdas that are called.
+
+    ``taken`` collects those of which the code makes a pointer or another name.
+    """
     found: set[str] = set()
     seen: set[str] = set()
 
-    def root(node: Node | None) -> None:
+    def root(node: Node | None, named: bool = False) -> None:
         for cell in roots(node):
+            cell = host.references.get(cell, Address(cell)).cell
             found.add(cell)
-            if cell in host.references:
-                found.add(host.references[cell].cell)
+            if named and taken is not None:
+                taken.add(cell)
 
     def targets(value: Any) -> None:
         match value:
@@ -274,18 +278,22 @@ def assigned_variables(host: Memory, nodes: list[Node]) -> set[str]:
         match node.get("k"):
             case "var" if "id" in node:  # a store through it may change what it points to
                 targets(host.cells.get(host.references.get(node["id"], Address(node["id"])).cell))
+            case "index" if node["a"]["k"] == "cast" and node["a"]["a"]["t"].endswith("]"):
+                walk(node["a"]["a"])
+                walk(node["i"])
+                return
             case "cast" if node["t"].endswith("*") and node["a"]["t"].endswith("]"):
-                root(node["a"])
+                root(node["a"], True)
             case "decl":
                 for variable in node["vars"]:
                     if variable["ref"] and not variable.get("const_ref"):
-                        root(variable["init"])
+                        root(variable["init"], True)
             case "range" if node.get("var") and node["var"]["ref"] and not node["var"]["const_ref"]:
                 root(node["a"])
             case "bin" if node["op"].endswith("=") and node["op"] not in ("<=", ">=", "==", "!="):
                 root(node["a"])
             case "un" if node["op"] in ("++", "--", "p++", "p--", "&"):
-                root(node["a"])
+                root(node["a"], node["op"] == "&")
             case "operator" if node["name"].split("operator")[-1] in (
                 "=",
                 "+=",
@@ -317,7 +325,7 @@ def assigned_variables(host: Memory, nodes: list[Node]) -> set[str]:
                     "reset",
                     "emplace",
                 ) or node["name"].startswith("vk::unknown"):
-                    root(node["base"])
+                    root(node["base"], True)
             case "call" | "method" | "construct" | "operator":
                 if "fn" in node:
                     function = host.code.functions.get(node["fn"])

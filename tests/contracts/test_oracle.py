@@ -1,0 +1,104 @@
+"""Lifted contracts against launchers that really run, with tensors of random shapes (benchmarks/contract_oracle.py)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.contract_oracle import Observed, check, observe_file
+from specs.contract import Contract
+from verifier.isolation.sandbox import SandboxMissing, probe
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+LAUNCHERS = Path(__file__).parent / "launchers.cu"
+SILENT = {
+    "by_row": "a variable that a loop changes is not followed",
+}
+"""Launchers of which a contract has a gap, and what it says."""
+
+
+def _observed(shapes: int, seed: int) -> dict[str, Observed]:
+    try:
+        sandbox = probe("auto")
+    except SandboxMissing as error:
+        pytest.skip(str(error))
+    return {o.entry: o for o in observe_file(LAUNCHERS, sandbox, shapes=shapes, seed=seed)}
+
+
+@pytest.fixture(scope="module")
+def observed() -> dict[str, Observed]:
+    return _observed(140, 1)
+
+
+def test_every_launch_is_one_that_its_contract_allows(observed: dict[str, Observed]) -> None:
+    assert len(observed) > 15 and not [o.problem for o in observed.values() if o.problem]
+    for entry, seen in observed.items():
+        result = check(seen)
+        assert result.differs == [], entry
+        assert result.outcomes["fits"] >= (0 if entry in SILENT else 10), (entry, result.outcomes, seen.ends)
+        silent = " ".join(result.silent)
+        assert SILENT[entry] in silent if entry in SILENT else entry == "sum_in_two" or not silent, (
+            entry,
+            silent,
+        )
+
+
+@pytest.mark.sweep
+def test_a_thousand_shapes() -> None:
+    assert [r for o in _observed(1000, 2).values() for r in check(o).differs] == []
+
+
+def _wrong(contract: Contract) -> Iterator[tuple[str, Contract]]:
+    """The contract with one claim made false."""
+    launch = contract.launch
+    yield "grid", replace(contract, launch=replace(launch, grid=(f"{launch.grid[0]} + 1", *launch.grid[1:])))
+    yield "block", replace(contract, launch=replace(launch, block=(f"{launch.block[0]} - 1", *launch.block[1:])))
+    yield "shared", replace(contract, launch=replace(launch, shared_bytes=f"{launch.shared_bytes} + 4"))
+    for index, scalar in enumerate(contract.scalars):
+        if scalar.value is not None:
+            changed = replace(scalar, value=f"({scalar.value}) - 1")
+            scalars = (*contract.scalars[:index], changed, *contract.scalars[index + 1 :])
+            yield f"scalar {scalar.param}", replace(contract, scalars=scalars)
+    for index, buffer in enumerate(contract.buffers):
+        changes = {
+            "larger": replace(buffer, extent=f"({buffer.extent}) + 1"),
+            "smaller": replace(buffer, extent=f"({buffer.extent}) - 1"),
+        }
+        if not buffer.fresh and buffer.storage != "null":
+            changes["fresh"] = replace(buffer, fresh=True)
+        if not buffer.initialized:
+            changes["initialized"] = replace(buffer, initialized=True)
+        if buffer.content is None and buffer.storage != "null" and buffer.initialized:
+            changes["zero"] = replace(buffer, content=("0", "0"), content_origin="enforced")
+        for what, other in changes.items():
+            buffers = (*contract.buffers[:index], other, *contract.buffers[index + 1 :])
+            yield f"{what} {buffer.param}", replace(contract, buffers=buffers)
+
+
+def test_a_false_claim_is_seen(observed: dict[str, Observed]) -> None:
+    """Else the test above would say nothing."""
+    tried = 0
+    for entry, seen in observed.items():
+        used = [c for c in seen.contracts if not c.gaps and check(seen, (c,)).outcomes["fits"]]
+        for contract in used[:2]:
+            others = tuple(c for c in seen.contracts if c is not contract)
+            for what, wrong in _wrong(contract):
+                tried += 1
+                found = check(seen, (*others, wrong)).outcomes
+                alone = check(seen, (wrong,)).outcomes
+                assert found["differs"] or not alone["fits"], (entry, contract.kernel, what)
+    assert tried > 150
+
+
+def test_what_the_launcher_checks_is_in_the_contract(observed: dict[str, Observed]) -> None:
+    """A contract that forgets a check is too generous only in the domain; one that adds a check loses launches."""
+    seen = observed["pooled"]
+    strict = tuple(
+        replace(c, requires=(*c.requires, replace(c.requires[0], text="stride == 1", note="")))
+        for c in seen.contracts
+    )
+    assert check(seen, strict).differs
