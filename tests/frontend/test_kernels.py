@@ -101,16 +101,15 @@ def test_an_error_in_a_helper_leaves_its_callers_out() -> None:
 
 def test_a_name_of_cuda_that_is_not_declared_is_unknown_not_unreadable() -> None:
     module = read(
-        "using namespace nvcuda;\n"
         "__global__ void good(int *o) { o[0] = 1; }\n"
-        "__global__ void uses(half *a, int n) { wmma::fragment<wmma::matrix_a, 16, 16, 16, half> f; a[0] = f.x[0]; }\n"
+        "__global__ void uses(half *a, int n) { wgmma::tile<16, half> f; a[0] = f.x[0]; }\n"
         "__device__ unsigned lane() { return __some_new_intrinsic(3); }\n"
         "__global__ void calls(int *o) { o[0] = lane(); }"
     )
     assert module.diagnostics == ()
     bodies = {kernel.name: kernel.body for kernel in module.kernels}
     assert not any(isinstance(stmt, n.Unsupported) for stmt in bodies["good"])
-    for name, what in (("uses", "'wmma'"), ("calls", "'__some_new_intrinsic'")):
+    for name, what in (("uses", "'wgmma'"), ("calls", "'__some_new_intrinsic'")):
         (stmt,) = bodies[name]
         assert isinstance(stmt, n.Unsupported) and stmt.construct == "undeclared name" and what in stmt.detail
     assert len(next(kernel for kernel in module.kernels if kernel.name == "uses").params) == 2

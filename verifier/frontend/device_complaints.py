@@ -25,7 +25,7 @@ _NAMED = re.compile(
 )
 _SCOPED = re.compile(r"in (?:namespace )?'([^']+)'")
 _FOREIGN = re.compile(
-    r"^(?:__|::)|^(?:cu(?:da|rand|b|blas|dnn|te|tlass|fft)|nv|wmma|mma|tex[123]D|surf[123]D|std|at|c10|torch|thrust"
+    r"^(?:__|::)|^(?:cu(?:da|rand|b|blas|dnn|te|tlass|fft)|nv|wgmma|wmma|mma|tex[123]D|surf[123]D|std|at|c10|torch|thrust"
     r"|cooperative_groups|cg|CU[A-Z]|CUDART|half|bfloat|fp8|tma|barrier|pipeline|mbarrier|texture|surface)"
 )
 _SHIM_CLASS = re.compile(

@@ -38,3 +38,24 @@ def tile_mask(size: int) -> Expr:
     lane = _u32("rem", thread_rank(), IntConst(32, U32))
     first = _u32("sub", lane, _u32("rem", lane, IntConst(size, U32)))
     return _u32("shl", IntConst((1 << size) - 1, U32), first)
+
+
+def lane_index() -> Expr:
+    return _u32("rem", thread_rank(), IntConst(32, U32))
+
+
+def special_register(name: str) -> Expr | None:
+    """A special register of PTX that has a meaning: ``laneid``, ``tid.x`` …"""
+    base, _, axis = name.partition(".")
+    builtin = {"tid": "threadIdx", "ntid": "blockDim", "ctaid": "blockIdx", "nctaid": "gridDim"}.get(base)
+    if builtin is not None and axis in ("x", "y", "z"):
+        return Builtin(f"{builtin}.{axis}")
+    match name:
+        case "laneid":
+            return lane_index()
+        case "lanemask_eq":
+            return _u32("shl", IntConst(1, U32), lane_index())
+        case "lanemask_lt":
+            return _u32("sub", _u32("shl", IntConst(1, U32), lane_index()), IntConst(1, U32))
+        case _:
+            return None

@@ -241,7 +241,7 @@ class Initialisers(Calls):
         callee = node.referenced
         record = self._item_type(node.type)
         has_defaults = any(field_default(child, record) is not None for child in record.fields)
-        if callee.body is not None or has_defaults or isinstance(type_.elem, Array):
+        if callee.body is not None or has_defaults:
             if type_.count > 64 or isinstance(type_.elem, Array):
                 raise Refused("constructor", "of the elements of an array", span)
             for number in range(type_.count):

@@ -63,7 +63,8 @@ _OPERATORS = {
 }  # fmt: skip
 _ACCESSOR = re.compile(r"^(const )?at::(GenericPacked)?TensorAccessor<")
 SPECIAL_FUNCTIONS = frozenset(
-    "move forward swap this_thread_block this_grid tiled_partition coalesced_threads sync reduce".split()
+    "move forward swap this_thread_block this_grid tiled_partition coalesced_threads sync reduce load_matrix_sync "
+    "store_matrix_sync fill_fragment mma_sync __float_to_tf32".split()
 )
 """Functions of the shim that are lowered here instead of by an entry of the table."""
 _REDUCTIONS = {"plus": "reduce_add", "less": "reduce_min", "greater": "reduce_max"}
@@ -75,6 +76,12 @@ def is_accessor(type_: CType) -> bool:
 
 class IntrinsicCalls(Expressions):
     """Lowering of calls into the shim."""
+
+    def async_copy_call(self, node: Node, arguments: Sequence[Node]) -> None:
+        raise NotImplementedError  # provided by the layer of the assembly
+
+    def matrix_call(self, node: Node, name: str) -> Value | None:
+        raise NotImplementedError  # provided by the layer of the matrix functions
 
     def given(self, parameter: Node, argument: Node) -> Node:
         """The argument, or the parameter's default where the call leaves it out."""
@@ -104,6 +111,8 @@ class IntrinsicCalls(Expressions):
             return self._method(node, callee, name)
         if name in _OPERATORS:
             return self._operator(node, _OPERATORS[name], name)
+        if callee.parent.spelling == "wmma":
+            return self.matrix_call(node, name)
         match name:
             case "move" | "forward":
                 return self.lvalue(node.arguments[0])
@@ -228,6 +237,11 @@ class IntrinsicCalls(Expressions):
                 pointer, value = self.ordered(arguments)
                 assert not isinstance(pointer, Aggregate | ArrayValue | Closure | FunctionRef)
                 self.write(self.dereference(pointer, span), value, span)
+                return None
+            case "address":
+                return Call(entry.name, (self.scalar(arguments[0]),), self.types.of(node.type), span)
+            case "async-copy":
+                self.async_copy_call(node, arguments)
                 return None
             case "results":
                 self._results(entry, arguments, span)

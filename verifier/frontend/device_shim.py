@@ -17,11 +17,12 @@ from verifier.intrinsics import TABLE, declarations
 from verifier.intrinsics.vector import struct_declarations
 
 _FOLDER = Path(__file__).parent / "shim"
-_BEFORE = (("half.h", r"half|Half|bfloat|BFloat|__h"), ("accessor.h", r"Accessor|PtrTraits"))
+_BEFORE = (("half.h", r"half|Half|bfloat|BFloat|__h|wmma"), ("accessor.h", r"Accessor|PtrTraits"))
 _AFTER = (
     ("groups.h", r"cooperative_groups"),
     ("std.h", r"\bstd\b"),
     ("limits.h", r"\bnumeric_limits\b"),
+    ("wmma.h", r"\bwmma\b"),
 )
 _SMALL_FLOATS = re.compile(r"__half|__nv_bfloat16")
 
@@ -44,9 +45,21 @@ def shim_text(text: str | None = None) -> str:
             functions,
             _std_names(words) if "std.h" in after else "",
             *map(_file, after),
+            _alignas(text or ""),
             "",
         ]
     )
+
+
+def _alignas(text: str) -> str:
+    """nvcc takes ``alignas`` after other specifiers (``__shared__ alignas(16) int s[4];``), clang takes it only first."""
+    if not re.search(
+        r"\b(__shared__|extern|static|const|volatile|__device__|__constant__)\s+alignas\b", text
+    ):
+        return ""
+    if re.search(r"\b(struct|class|union)\s+alignas\b", text):
+        return "#define alignas(...) __attribute__((aligned(__VA_ARGS__)))"
+    return "#define alignas _Alignas"
 
 
 def _file(name: str) -> str:

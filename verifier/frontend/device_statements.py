@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from specs.location import Span
-from verifier.frontend.device_assembly import Assembly
 from verifier.frontend.device_clang import Node
 from verifier.frontend.device_expressions import negate
+from verifier.frontend.device_matrix import Matrices
 from verifier.frontend.device_types import Refused
 from verifier.frontend.device_values import Poison
 from verifier.ir.nodes import (
@@ -50,7 +50,7 @@ class _Group:
     body: list[Node] = field(default_factory=list)
 
 
-class Statements(Assembly):
+class Statements(Matrices):
     """Lowering of statements: the whole of a function body."""
 
     @property

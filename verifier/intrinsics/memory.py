@@ -2,6 +2,8 @@
 
 Invariant: a hint changes no value; ``__ldg`` adds the obligation that the kernel does not write the object.
 
+An asynchronous copy is two accesses of agent ``async``; what waits for it concludes nothing.
+
 Example: ``__ldg(&x[i])`` -> Load(t, x[i], readonly=True).
 """
 
@@ -26,13 +28,20 @@ def entries() -> Iterator[Intrinsic]:
         *(f"template<class T> void __st{hint}(T*, typename vk::same<T>::type)" for hint in ("wb", "cg", "cs", "wt")),
     )  # fmt: skip
     yield from declare(
-        "memory", "unknown", "",
+        "memory", "address", "",
         "unsigned long __cvta_generic_to_shared(const void*); unsigned long __cvta_generic_to_global(const void*)",
+    )  # fmt: skip
+    yield from declare(
+        "memory", "async-copy", "",
+        "void __pipeline_memcpy_async(void*, const void*, unsigned long, unsigned long = 0)",
+    )  # fmt: skip
+    yield from declare(
+        "memory", "nothing", "", "void __pipeline_commit(); void __pipeline_wait_prior(unsigned long)"
+    )
+    yield from declare(
+        "memory", "unknown", "",
         "void* __cvta_shared_to_generic(unsigned long); unsigned __isShared(const void*);",
         "unsigned __isGlobal(const void*)",
         "void* malloc(unsigned long); void free(void*); void* memcpy(void*, const void*, unsigned long)",
         "void* memset(void*, int, unsigned long)",
-        "void __pipeline_memcpy_async(void*, const void*, unsigned long, unsigned long = 0);",
-        "void __pipeline_commit()",
-        "void __pipeline_wait_prior(unsigned long)",
     )  # fmt: skip

@@ -31,6 +31,11 @@ def address_of(t: Terms, obj: MemoryObject) -> Term:
     return t.app(_ADDRESS + obj.name, (), level, 0, _TOPS.get(obj.space, 1 << 47))
 
 
+def is_address(t: Terms, term: Term) -> bool:
+    """Whether an object's address is a summand."""
+    return any(a.op == "app" and a.name.startswith(_ADDRESS) for mono in t.poly(term) for a in mono)
+
+
 def address(x: Evaluator, p: Ptr, e: ir.Call | ir.Convert, span: Span) -> Val:
     """A pointer as a number. Nothing is known of it but which object it points into, and where."""
     from verifier.symex.expressions import Unmodelled

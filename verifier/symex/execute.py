@@ -22,7 +22,7 @@ from specs.contract import Contract
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term, TooLarge
-from verifier.symex.calls import SHARED_POINTER
+from verifier.symex.calls import SHARED_POINTER, is_address
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.launch import composite
 from verifier.symex.loops import LoopRules
@@ -125,7 +125,7 @@ class Executor(LoopRules, Evaluator):
             return value
         term = value.term
         known = self.aliases.get(term)
-        if known is None and term.op == "poly" and composite(term):
+        if known is None and term.op == "poly" and composite(term) and not is_address(self.t, term):
             known = self.t.app(self.t.fresh_name("size"), (), 0, term.lo, term.hi)
             if known.op == "app":
                 self.s.fact(known, self.t.eq(known, term))
