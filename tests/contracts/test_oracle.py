@@ -31,7 +31,7 @@ def _observed(shapes: int, seed: int) -> dict[str, Observed]:
 
 @pytest.fixture(scope="module")
 def observed() -> dict[str, Observed]:
-    return _observed(140, 1)
+    return _observed(120, 1)
 
 
 def test_every_launch_is_one_that_its_contract_allows(observed: dict[str, Observed]) -> None:
@@ -56,7 +56,10 @@ def _wrong(contract: Contract) -> Iterator[tuple[str, Contract]]:
     """The contract with one claim made false."""
     launch = contract.launch
     yield "grid", replace(contract, launch=replace(launch, grid=(f"{launch.grid[0]} + 1", *launch.grid[1:])))
-    yield "block", replace(contract, launch=replace(launch, block=(f"{launch.block[0]} - 1", *launch.block[1:])))
+    yield (
+        "block",
+        replace(contract, launch=replace(launch, block=(f"{launch.block[0]} - 1", *launch.block[1:]))),
+    )
     yield "shared", replace(contract, launch=replace(launch, shared_bytes=f"{launch.shared_bytes} + 4"))
     for index, scalar in enumerate(contract.scalars):
         if scalar.value is not None:
@@ -82,7 +85,8 @@ def _wrong(contract: Contract) -> Iterator[tuple[str, Contract]]:
 def test_a_false_claim_is_seen(observed: dict[str, Observed]) -> None:
     """Else the test above would say nothing."""
     tried = 0
-    for entry, seen in observed.items():
+    for entry, everything in observed.items():
+        seen = replace(everything, launches=everything.launches[:80])
         used = [c for c in seen.contracts if not c.gaps and check(seen, (c,)).outcomes["fits"]]
         for contract in used[:2]:
             others = tuple(c for c in seen.contracts if c is not contract)

@@ -1,0 +1,220 @@
+"""Host code -> a C++ program that really runs it, with every launch written down instead of made.
+
+Kernels become host functions that record their arguments, ``k<<<g, b>>>(x)`` becomes "remember the configuration, call
+k", device functions go away. Line markers stay, so a recorded launch has the place that the contract has.
+
+Example::
+
+    program(submission.host, code, ["run"])   # compiles with g++ -I benchmarks/oracle
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from verifier.frontend.host import HostCode
+from verifier.source.declarations import Declaration, Unit, Wrapper, parse
+
+
+def program(host: str, code: HostCode, entries: Sequence[str]) -> str:
+    """The whole text. Raises SourceError for text that cannot be split into declarations."""
+    unit = parse(host)
+    partner = _partners(unit)
+    kernels = {k["name"]: [p["name"] for p in k["params"]] for k in code.kernels}
+    lines = ['#include "driver.h"']
+    for item in unit.items:
+        _emit(unit, partner, item, kernels, lines)
+    lines.append("int main(int argc, char **argv) {")
+    lines += [f'  if (std::string(argv[1]) == "{e}") vk::cases(&{e});' for e in entries]
+    return "\n".join([*lines, "  return 0;", "}", ""])
+
+
+def _partners(unit: Unit) -> dict[int, int]:
+    stack: list[int] = []
+    out: dict[int, int] = {}
+    for index, token in enumerate(unit.tokens):
+        if token.kind == "punct" and token.text in "([{":
+            stack.append(index)
+        elif token.kind == "punct" and token.text in ")]}" and stack:
+            out[stack.pop()] = index
+    return out
+
+
+def _emit(
+    unit: Unit,
+    partner: dict[int, int],
+    item: Declaration | Wrapper,
+    kernels: dict[str, list[str]],
+    lines: list[str],
+) -> None:
+    if isinstance(item, Wrapper):
+        lines += [_marker(unit, item.first), _plain(unit, item.first, item.brace)]
+        for inner in item.items:
+            _emit(unit, partner, inner, kernels, lines)
+        lines.append(_plain(unit, item.last, item.last))
+        return
+    text = "".join(_pieces(unit, partner, item, kernels))
+    if text:
+        lines += [_marker(unit, item.first), text]
+
+
+def _marker(unit: Unit, index: int) -> str:
+    span = unit.places.span(unit.tokens[index].start)
+    path = span.path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'# {span.line} "{path}"'
+
+
+def _plain(unit: Unit, first: int, last: int) -> str:
+    return unit.text[unit.tokens[first].start : unit.tokens[last].end]
+
+
+def _pieces(
+    unit: Unit, partner: dict[int, int], item: Declaration, kernels: dict[str, list[str]]
+) -> Iterator[str]:
+    if item.kind == "function" and "__global__" in item.specifiers:
+        yield _kernel(unit, partner, item, kernels)
+        return
+    if item.kind == "function" and "__device__" in item.specifiers and "__host__" not in item.specifiers:
+        return
+    if item.kind in ("template", "assembly"):
+        return
+    if item.kind == "type" and "__device__" in item.uses:
+        yield _without_device_bodies(unit, partner, item)
+        return
+    inserts = dict(_launches(unit, partner, item))
+    position = unit.tokens[item.first].start
+    for at, (end, words) in sorted(inserts.items()):
+        yield unit.text[position:at] + words
+        position = end
+    yield unit.text[position : unit.tokens[item.last].end]
+
+
+def _kernel(unit: Unit, partner: dict[int, int], item: Declaration, kernels: dict[str, list[str]]) -> str:
+    body = next((i for i in range(item.first, item.last) if partner.get(i) == item.last), None)
+    if body is None or not item.names or unit.tokens[body].text != "{":
+        return _plain(unit, item.first, item.last)
+    name = item.names[0][0]
+    targs = ", ".join(_template_arguments(unit, item))
+    records = "".join(f'.arg("{p}", {p})' for p in kernels.get(name, []) if p)
+    words = f'{{ vk::Record r("{name}", {{{targs}}}); r{records}.done(); }}' if records else (
+        f'{{ vk::Record r("{name}", {{{targs}}}); r.done(); }}'
+    )  # fmt: skip
+    return unit.text[unit.tokens[item.first].start : unit.tokens[body].start] + words
+
+
+def _template_arguments(unit: Unit, item: Declaration) -> Iterator[str]:
+    """An expression for the text of each template parameter, in order."""
+    texts = [t.text for t in unit.tokens[item.first : item.last + 1]]
+    if texts[:2] != ["template", "<"]:
+        return
+    depth = 0
+    part: list[str] = []
+    parts: list[list[str]] = []
+    for text in texts[1:]:
+        depth += {"<": 1, "(": 1, "[": 1, "{": 1, ">": -1, ")": -1, "]": -1, "}": -1}.get(text, 0)
+        if depth == 0:
+            parts.append(part)
+            break
+        if text == "," and depth == 1:
+            parts.append(part)
+            part = []
+        elif not (text == "<" and depth == 1):
+            part.append(text)
+    for words in parts:
+        head = words[: words.index("=")] if "=" in words else words
+        if not head or "." in head:
+            yield '"?"'
+        elif head[0] in ("typename", "class"):
+            yield f"vk::type_text<{head[-1]}>()"
+        elif head[0] == "template":
+            yield '"?"'
+        else:
+            yield f"vk::value_text({head[-1]})"
+
+
+def _without_device_bodies(unit: Unit, partner: dict[int, int], item: Declaration) -> str:
+    """Methods for the device alone keep their declarations."""
+    out, position = [], unit.tokens[item.first].start
+    index = item.first
+    while index <= item.last:
+        if unit.tokens[index].text == "__device__":
+            at, host = index, False
+            while at <= item.last and unit.tokens[at].text not in ("{", ";"):
+                host = host or unit.tokens[at].text == "__host__"
+                at = partner.get(at, at) + 1
+            host = host or (index > 0 and unit.tokens[index - 1].text == "__host__")
+            if at <= item.last and unit.tokens[at].text == "{" and not host and at in partner:
+                out.append(unit.text[position : unit.tokens[at].start] + ";")
+                position = unit.tokens[partner[at]].end
+            index = partner.get(at, at)
+        index += 1
+    return "".join(out) + unit.text[position : unit.tokens[item.last].end]
+
+
+def _launches(
+    unit: Unit, partner: dict[int, int], item: Declaration
+) -> Iterator[tuple[int, tuple[int, str]]]:
+    """(start, (end, new text)) of each ``name<…><<<…>>>`` head and of the end of its arguments."""
+    tokens = unit.tokens
+    index = item.first
+    while index + 2 <= item.last:
+        if [t.text for t in tokens[index : index + 3]] != ["<", "<", "<"]:
+            index += 1
+            continue
+        close = _closing(unit, partner, index + 3, item.last)
+        if close is None or tokens[close + 3].text != "(" or close + 3 not in partner:
+            index += 3
+            continue
+        start = _callee(unit, index - 1)
+        place = unit.places.span(tokens[_expanded(unit, partner, item, start)].start)
+        callee = unit.text[tokens[start].start : tokens[index].start]
+        config = unit.text[tokens[index + 3].start : tokens[close].start]
+        yield (
+            tokens[start].start,
+            (tokens[close + 2].end, f'(vk::configure({place.line}, "", {config}), {callee}'),
+        )
+        end = tokens[partner[close + 3]]
+        yield end.start, (end.end, "))")
+        index = close + 3
+
+
+def _expanded(unit: Unit, partner: dict[int, int], item: Declaration, index: int) -> int:
+    """The token whose line the lifter sees: that of the outermost macro around ``index``, else ``index``."""
+    for at in range(item.first, index):
+        inside = unit.tokens[at].text.startswith("AT_DISPATCH") and partner.get(at + 1, 0) > index
+        if inside:
+            return at
+    return index
+
+
+def _closing(unit: Unit, partner: dict[int, int], start: int, last: int) -> int | None:
+    index = start
+    while index + 3 <= last:
+        if [t.text for t in unit.tokens[index : index + 3]] == [">", ">", ">"]:
+            return index
+        index = partner.get(index, index) + 1
+    return None
+
+
+def _callee(unit: Unit, index: int) -> int:
+    """The first token of ``ns::kernel<float, 4>``, whose last token is ``index``."""
+    tokens = unit.tokens
+    if tokens[index].text == ">":
+        depth = 0
+        while index >= 0:
+            depth += {">": 1, ")": 1, "<": -1, "(": -1}.get(tokens[index].text, 0)
+            index -= 1
+            if depth == 0:
+                break
+    while index >= 2 and tokens[index - 1].text == "::" and tokens[index - 2].kind == "ident":
+        index -= 2
+    if tokens[index - 1].text == "::":
+        index -= 1
+    if tokens[index].text == ")":
+        depth = 0
+        while index >= 0:
+            depth += {")": 1, "(": -1}.get(tokens[index].text, 0)
+            if depth == 0:
+                break
+            index -= 1
+    return index
