@@ -281,7 +281,7 @@ def _buffer(joint: _Joint, item: StatedBuffer, values: dict[str, str]) -> Buffer
     type_ = joint.params.get(item.param)
     if type_ is not None:
         found = element_of(type_)
-        if found is None and not type_.endswith("*"):
+        if found is None and "*" not in type_:
             raise ContractError(
                 f"{item.param} is a {type_}, not a pointer", item.span, "state it as scalar instead"
             )

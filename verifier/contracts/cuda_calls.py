@@ -127,6 +127,12 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
                     known_int_range(run.symbols, run.unique("occupancy"), 1, 1 << 16, "an occupancy query"),
                 )
         return success
+    if (
+        name == "cudaFuncSetAttribute"
+    ):  # programs look whether the device has as much, and launch another kernel if not
+        for argument in nodes:
+            host.eval(argument)
+        return Unknown(f"{host.span(node)}: {name}()")
     if name in ("cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"):
         raise Refused(f"{host.span(node)}: {name} is not followed")
     if name in ("cudaMemcpyToSymbol", "cudaMemcpyFromSymbol", "cudaEventElapsedTime"):

@@ -340,21 +340,10 @@ class _Emitter:
             key = storage.from_view_of
 
     def _written_in_loop(self, key: str) -> bool:
-        """A launch of the same loop may have written it in an earlier iteration."""
+        """Something in the same loop may have written it in an earlier iteration."""
         mine = set(self.seen.loops)
-        if not mine:
-            return False
         root = self.run.root(key)
-        for other in self.run.launches:
-            if mine & set(other.loops):
-                for value, (_, type_) in zip(other.args, other.params, strict=False):
-                    if (
-                        isinstance(value, Pointer)
-                        and not type_.startswith("const ")
-                        and self.run.root(value.storage) == root
-                    ):
-                        return True
-        return False
+        return any(mine & loops and name in (key, root) for loops, name in self.run.loop_writes)
 
     def _assumptions(self, param: str, pointer: Pointer, buffer: Buffer) -> list[Clause]:
         storage, key, seen = self.seen.storages[pointer.storage], pointer.storage, self.seen

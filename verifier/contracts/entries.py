@@ -243,14 +243,15 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
     """Twice: first with the program's constants as they are, to see which of them make sizes; then with those as symbols."""
     function = code.functions[usr]
 
-    def execute(run: Run, constants: dict[str, int]) -> None:
+    def execute(run: Run, constants: dict[str, int], one_round: bool = False) -> None:
+        run.one_round = one_round
         symbols: dict[str, Int] = {}
         for identity, value in constants.items():
             name = identity.split("@")[0]
             type_ = types.get(identity, "i32")
             hi = limits(type_)[1]
             made = run.fresh(
-                name, "dim", type_, meaning=f"constant {name} of the program", lo=0, hi=hi, low=1
+                name, "dim", type_, meaning=f"constant {name} of the program", lo=1, hi=hi, low=1
             )
             info = run.symbols[made.text]
             info.value, info.high, info.origin, info.prefer = value, hi, "derived", name
@@ -275,9 +276,11 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
                     value = _constant_value(code, identity)
                     if value is not None and value >= 1:
                         sizes[identity] = value
-    if not sizes and first.complete:
-        return collect(first, cap, "main")
-    return collect(explore(lambda run: execute(run, sizes)), cap, "main")
+    found = first if not sizes and first.complete else explore(lambda run: execute(run, sizes))
+    if not found.complete:
+        shorter = explore(lambda run: execute(run, sizes, True))
+        found = shorter if shorter.complete else found
+    return collect(found, cap, "main")
 
 
 def _variables(code: HostCode) -> list[Node]:

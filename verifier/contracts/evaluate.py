@@ -9,6 +9,7 @@ Example: ``(n + 255) / 256`` of an int ``n`` is ``i32(n + 255) // 256``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from specs.location import Span
 from verifier.contracts import calls, launches, tensors, torch_calls
@@ -51,6 +52,8 @@ from verifier.contracts.values import (
     lor,
 )
 from verifier.frontend.host import Node
+
+_C_LIBRARIES = ("cublas", "cudnn", "curand", "cufft", "cusparse", "cusolver", "nccl", "nvtx", "MPI_")
 
 
 class Evaluator(Memory):
@@ -182,6 +185,12 @@ class Evaluator(Memory):
                 self.run.speculative -= 1
             if merged is not None:
                 return merged
+        if known is None and self.unfollowed(condition) and pure(node["a"]) and pure(node["b"]):
+            sides = self.eval(node["a"]), self.eval(node["b"])
+            if not any(isinstance(v, Tensor | Pointer | Optional) for v in sides):
+                for side in sides:
+                    self.lost(side)
+                return Unknown(f"{self.span(node)}: either of two values")
         answer = self.run.decide(condition, self.span(node)) if known is None else known
         return self.eval(node["a"] if answer else node["b"])
 
@@ -381,6 +390,8 @@ class Evaluator(Memory):
 
     def _eval_call(self, node: Node, hint: str) -> Value:
         if not node["name"]:
+            if node["callee"]["t"] == "vk::unknown":
+                return self._foreign(node["callee"].get("name", ""), node["args"], node)
             target = self.eval(node["callee"])
             return self.apply(target, self.arguments(node), node)
         if node["name"].endswith("operator()"):
@@ -410,6 +421,10 @@ class Evaluator(Memory):
     def apply(self, target: Value, args: list[Value], node: Node) -> Value:
         match target:
             case Function(node=lambda_) if lambda_ is not None:
+                instance = self.code.functions.get(node.get("fn", ""))
+                if instance is not None and instance["body"] is not None:  # of a generic lambda
+                    body = {**lambda_, "params": instance["params"], "body": instance["body"]}
+                    return self.call_lambda(replace(target, node=body), args)
                 return self.call_lambda(target, args)
             case Function(usr=usr) if usr:
                 return self.call(usr, args, self.span(node))
@@ -418,9 +433,7 @@ class Evaluator(Memory):
 
     def _eval_operator(self, node: Node, hint: str) -> Value:
         if node["name"].startswith("vk::unknown::"):
-            for argument in node["args"]:
-                self.havoc_node(argument)
-            return Unknown(f"{self.span(node)}: {node['args'][0].get('name', 'a call')}()")
+            return self._foreign(node["args"][0].get("name", ""), node["args"], node)
         if node["name"].endswith("operator()"):
             return self.apply(self.eval(node["args"][0]), [self.eval(a) for a in node["args"][1:]], node)
         if "fn" in node:
@@ -429,6 +442,15 @@ class Evaluator(Memory):
             self.lost_code([node["fn"]])
             return Unknown("an operator of the host code")
         return torch_calls.operator(self, node, hint)
+
+    def _foreign(self, name: str, nodes: list[Node], node: Node) -> Value:
+        """A function of a library that is not known. Those of C libraries take their arguments by value."""
+        for argument in nodes:
+            if name.startswith(_C_LIBRARIES) and dtype_of(argument["t"]) is not None:
+                self.eval(argument)
+            else:
+                self.havoc_node(argument)
+        return Unknown(f"{self.span(node)}: {name or 'a call'}()")
 
     def _eval_method(self, node: Node, hint: str) -> Value:
         return torch_calls.method(self, node, hint)

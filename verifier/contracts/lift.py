@@ -84,8 +84,8 @@ class Host(Evaluator):
 
     def initialise_globals(self) -> None:
         """For a program that starts at main: globals hold their initialisers."""
-        for variable in self.code.globals:
-            self._declare(variable)
+        for variable in self.code.globals:  # static only says that other files do not see it
+            self._declare({**variable, "static": False})
 
     def call(self, usr: str, args: list[Value], span: Span | None = None) -> Value:
         """Inline a host function. ``args`` are values, or Address for a reference parameter."""
@@ -136,6 +136,14 @@ class Host(Evaluator):
                 and not touches(self.code, {"fn": usr, "k": "call", "name": "?", "args": []}, self.shared)
             )
         return self.inert[usr]
+
+    def skips(self, loop: Node) -> bool:
+        """Whether a loop could be skipped (see ``skip``)."""
+        key = f"{loop.get('s')}"
+        if key not in self.inert:
+            parts = [n for n in (loop["body"], loop.get("step"), loop.get("c")) if n]
+            self.inert[key] = not any(touches(self.code, n, frozenset()) or ways_out(n, True) for n in parts)
+        return self.inert[key]
 
     def skip(self, nodes: list[Node], why: str, *, loop: bool = False) -> bool:
         """Statements that touch nothing of the device, of which it does not matter whether they run: what they may
@@ -339,12 +347,6 @@ class Host(Evaluator):
         if not self.unfollowed(condition):  # else nothing is known either way
             self.run.assume(lnot(condition), self.span(node))
         return True
-
-    def unfollowed(self, condition: Bool) -> bool:
-        """Whether a condition is just one that is not followed."""
-        name = condition.text.strip("()").split(" ")[0]
-        info = self.run.symbols.get(name)
-        return info is not None and info.unfollowed
 
     def _leaves(self, node: Node) -> bool:
         """Whether a handler surely ends the program without a launch: it throws, exits, or returns from all there is."""

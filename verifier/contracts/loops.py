@@ -12,9 +12,10 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts.calls import changes_nothing
+from verifier.contracts.inert import ways_out
 from verifier.contracts.lvalues import pure, roots
 from verifier.contracts.objects import Address, Float, Items, Iterator, Record, Unknown, Value
-from verifier.contracts.run import Dead, Fact, NotSimple, Refused
+from verifier.contracts.run import Dead, Fact, Forked, NotSimple, Refused
 from verifier.contracts.values import TRUE, Bool, Int, compare, const, limits
 from verifier.frontend.host import Node
 
@@ -38,6 +39,24 @@ def execute_loop(host: Host, node: Node) -> None:
     """for, while, do."""
     if node["k"] == "for" and node["init"] is not None:
         host.exec(node["init"])
+    if host.run.skippable or host.run.speculative or not host.skips(node):
+        _follow(host, node)
+        return
+    cells, references, escaped = dict(host.cells), dict(host.references), set(host.escaped)
+    before = host.run.learned()
+    host.run.skippable += 1
+    try:
+        _follow(host, node)
+        return
+    except Forked:
+        host.cells, host.references, host.escaped = cells, references, escaped
+        host.run.forget(before)
+    finally:
+        host.run.skippable -= 1
+    _representative(host, node)
+
+
+def _follow(host: Host, node: Node) -> None:
     try:
         if node["k"] == "do":
             _iteration(host, node)
@@ -49,6 +68,14 @@ def execute_loop(host: Host, node: Node) -> None:
             if known is False:
                 return
             most = _LAUNCH_UNROLL if launches else _UNROLL
+            if (
+                known is True
+                and launches
+                and rounds == 0
+                and host.run.one_round
+                and _one_round(host, node, most)
+            ):
+                return
             if known is True and rounds < most and not (rounds == 0 and _long(host, node, most)):
                 _iteration(host, node)
                 rounds += 1
@@ -76,6 +103,47 @@ def _long(host: Host, node: Node, most: int) -> bool:
         return host.run.evaluate(host.condition(node["c"])) is True
     finally:
         host.cells[counter] = first
+
+
+def _one_round(host: Host, node: Node, most: int) -> bool:
+    """A counted loop of few rounds: each path follows one of them and ends there, the last goes on behind the loop.
+
+    What earlier rounds may have changed is unknown in a round, so nothing is lost by leaving them out.
+    """
+    counter, step = _counter(node) if node["k"] == "for" else (None, 0)
+    first = host.cells.get(counter) if counter else None
+    if counter is None or not isinstance(first, Int) or first.value is None or _long(host, node, most):
+        return False
+    if counter in assigned_variables(host, [node["body"]]) or ways_out(node["body"], True):
+        return False
+    values: list[Int] = []
+    while len(values) <= most:
+        host.cells[counter] = const(first.value + step * len(values), first.type)
+        if host.run.evaluate(host.condition(node["c"])) is not True:
+            break
+        values.append(const(first.value + step * len(values), first.type))
+    host.cells[counter] = first
+    if len(values) < 2:
+        return False
+    run, why = host.run, f"{host.span(node)}: a variable that a loop changes"
+    assigned = assigned_variables(host, [node["body"], node["c"]])
+    pick = len(values) - 1
+    for number in range(len(values) - 1):
+        if run.decide(run.unknown_condition(f"{host.span(node)}: round {number} of the loop is followed")):
+            pick = number
+            break
+    if pick > 0:
+        havoc_cells(host, assigned, why)
+    host.cells[counter] = values[pick]
+    run.loop_count += 1
+    run.loops.append(run.loop_count)
+    try:
+        _iteration(host, node)
+    finally:
+        run.loops.pop()
+    if pick < len(values) - 1:
+        raise Dead
+    return True
 
 
 def _iteration(host: Host, node: Node) -> None:

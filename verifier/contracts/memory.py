@@ -404,6 +404,12 @@ class Memory:
                 why = value.why if isinstance(value, Unknown) else "a condition"
                 return self.run.unknown_condition(f"{self.span(node)}: {why}")
 
+    def unfollowed(self, condition: Bool) -> bool:
+        """Whether a condition is just one that is not followed."""
+        name = condition.text.strip("()").split(" ")[0]
+        info = self.run.symbols.get(name)
+        return info is not None and info.unfollowed
+
     def bool_value(self, value: Bool) -> Int:
         if value.plain:
             return as_int(value, "i32")

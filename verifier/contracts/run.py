@@ -170,9 +170,15 @@ class Run:
         self.loop_count = 0
         self.steps = 0
         self.speculative = 0
+        self.skippable = 0
+        """Inside a loop that need not be followed if that costs a path."""
         self.names: dict[str, int] = {}
         self.writes: list[tuple[int, str]] = []
         """(launches so far, storage) of every write that the host code makes or hands to a kernel."""
+        self.loop_writes: list[tuple[frozenset[int], str]] = []
+        """(loops around, storage) of every write inside of a loop, also to what may overlap."""
+        self.one_round = False
+        """Of a loop with launches that is run a known number of times, each path follows one round (see loops)."""
         self.returned: str = ""
         """The storage of what the model returns."""
         self.numel_prefer: dict[str, str] = {}
@@ -279,6 +285,8 @@ class Run:
             return not stop
         if self.speculative:
             raise NotSimple
+        if self.skippable:
+            raise Forked
         index = len(self.asked)
         answer = self.script[index] if index < len(self.script) else True
         self.asked.append((answer, True))
@@ -471,6 +479,8 @@ class Run:
             apart = self.storages[other].caller or self.storages[other].how in ("fresh", "cuda")
             if other == root or not (separate or apart):
                 storage.content, storage.zero = None, False
+                if self.loops:
+                    self.loop_writes.append((frozenset(self.loops), name))
 
     def born_uninitialised(self, key: str) -> bool:
         return key in self.uninitialised
@@ -507,6 +517,10 @@ class Run:
         """The storages that the arguments point to, and what they may be views of."""
         keys = {a.storage for a in args if isinstance(a, Pointer)}
         return keys | {self.root(k) for k in keys}
+
+
+class Forked(Exception):
+    """A loop that need not be followed comes to a branch."""
 
 
 class NotSimple(Exception):

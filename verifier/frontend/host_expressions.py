@@ -109,6 +109,8 @@ class ExpressionReader:
                         "why": "a member of a union",
                         "args": [self._expr(c) for c in children],
                     }
+                if field is not None and field.kind == CursorKind.VAR_DECL and (value := evaluated(cursor)):
+                    return value
                 if not children:
                     return {"k": "member", "base": None, "name": cursor.spelling or _member_name(cursor)}
                 return {
@@ -202,7 +204,7 @@ class ExpressionReader:
             if CursorKind.CUDAGLOBAL_ATTR in attributes:
                 node["kernel"] = True
             else:
-                node["fn"] = definition.get_usr()
+                node["fn"] = function_key(definition)
                 if node["fn"] not in self.functions:
                     self.pending.append(definition)
         return node
@@ -289,8 +291,8 @@ class ExpressionReader:
                 c.kind == CursorKind.COMPOUND_STMT for c in definition.get_children()
             ):
                 continue
-            found.append(definition.get_usr())
-            if definition.get_usr() not in self.functions:
+            found.append(function_key(definition))
+            if function_key(definition) not in self.functions:
                 self.pending.append(definition)
         return found
 
@@ -364,6 +366,12 @@ def type_text(type_: ci.Type) -> str:
     if canonical.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
         text = canonical.get_pointee().spelling
     return text.removeprefix("const ").removesuffix(" const") if not text.endswith("*") else text
+
+
+def function_key(cursor: Cursor) -> str:
+    """What tells functions apart: the USR; lambdas of one macro argument have the same, so theirs is made longer."""
+    usr: str = cursor.get_usr()
+    return f"{usr}#{cursor.hash}" if cursor.spelling == "operator()" else usr
 
 
 def token_head(cursor: Cursor, last: str) -> str:

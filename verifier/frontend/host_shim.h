@@ -64,6 +64,7 @@ struct unknown {
   template <class T> operator T() const;
   template <class... A> unknown operator()(A &&...) const;
   template <class T> unknown operator[](T) const;
+  /*members*/
 };
 #define VK_OP(R, op) \
   template <class T> R operator op(const unknown &, const T &); template <class T> R operator op(const T &, const unknown &); \
@@ -97,7 +98,7 @@ template <class T> constexpr bool is_floating_point_v = is_floating_point<T>::va
 template <bool C, class T = void> struct enable_if {};
 template <class T> struct enable_if<true, T> { typedef T type; };
 template <bool C, class T = void> using enable_if_t = typename enable_if<C, T>::type;
-template <class T, T V> struct integral_constant { static constexpr T value = V; constexpr operator T() const { return V; } };
+template <class T, T V> struct integral_constant { static constexpr T value = V; typedef T value_type; constexpr operator T() const { return V; } constexpr T operator()() const { return V; } };
 template <bool V> using bool_constant = integral_constant<bool, V>;
 typedef bool_constant<true> true_type;
 typedef bool_constant<false> false_type;

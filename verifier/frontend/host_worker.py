@@ -26,6 +26,7 @@ from clang.cindex import Cursor, CursorKind, TypeKind
 from verifier.frontend.host_expressions import (
     ExpressionReader,
     Node,
+    function_key,
     identity,
     prepare_library,
     qualified,
@@ -66,7 +67,7 @@ class Reader(ExpressionReader):
                     self.device_ranges.append((cursor.extent.start.line, cursor.extent.end.line))
                     continue
                 if kind == CursorKind.FUNCTION_DECL and cursor.is_definition():
-                    roots.append(cursor.get_usr())
+                    roots.append(function_key(cursor))
                     self._function(cursor)
             elif kind == CursorKind.VAR_DECL:
                 globals_.append(self._variable(cursor))
@@ -124,7 +125,7 @@ class Reader(ExpressionReader):
         }
 
     def _function(self, cursor: Cursor) -> None:
-        key = cursor.get_usr()
+        key = function_key(cursor)
         if key in self.functions:
             return
         node: Node = {
@@ -367,6 +368,8 @@ def _declarations(messages: list[str], known: set[str], text: str) -> str:
             key = f"{scope}::{name}"
             if scope == "at::Tensor":
                 declared = f"//member {name}"
+            elif scope == "vk::unknown":
+                declared = f"//unknown {name}"
             elif scope in _NAMESPACES:
                 declared = f"namespace {scope} {{ {_opaque(name, text)} }}"
             else:
@@ -393,10 +396,12 @@ def parse(text: str, shim: str) -> Node:
     prepare_library()
     index = ci.Index.create()
     known: set[str] = set()
-    extra, members = "", ""
+    extra, members, unknowns = "", "", ""
     for _ in range(_ROUNDS):
         head = (
-            shim.replace("void reset(); void print() const;", f"void reset(); void print() const; {members}")
+            shim.replace(
+                "void reset(); void print() const;", f"void reset(); void print() const; {members}"
+            ).replace("/*members*/", unknowns)
             + "\n"
             + extra
             + "\n"
@@ -410,6 +415,8 @@ def parse(text: str, shim: str) -> Node:
         for line in added.split("\n"):
             if line.startswith("//member "):
                 members += f"VK_M({line.removeprefix('//member ')}) "
+            elif line.startswith("//unknown "):
+                unknowns += f"static unknown {line.removeprefix('//unknown ')}; "
             else:
                 extra += line + "\n"
     reader = Reader(unit, first, text)
