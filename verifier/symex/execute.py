@@ -239,6 +239,8 @@ class Executor(LoopRules, Evaluator):
         for cond, obj, offset in pointer.alts:
             if obj is None:
                 raise Unmodelled("pointer", "a pointer whose target is not known", span)
+            if kind != "read" and obj.space == "constant":
+                self.gap("write to constant memory", f"device code may not write {obj.name}", span)
             made.append(
                 Access(
                     len(self.s.accesses),
