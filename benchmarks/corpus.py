@@ -73,7 +73,7 @@ def items(arguments: argparse.Namespace) -> list[Item]:
         if arguments.pairs and problem is None and not arguments.unpaired:
             continue
         if arguments.labels:
-            labelled = labels.read(path, arguments.out / "contracts")
+            labelled = labels.read(path, arguments.out / "contracts", getattr(arguments, "root", None))
             if labelled is None:
                 continue
             found.append(Item(name, path, None, labelled.label, labelled.arguments))

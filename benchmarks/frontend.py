@@ -1,7 +1,8 @@
 """What the front end reads and lifts of folders of kernels: PATH… -> one Markdown table and one line a kernel.
 
 *read*: every instantiation of the kernel became IR without an ``unsupported`` statement. *clean*: and its symbolic
-execution under its contract has no gap and no approximated value. *lifted*: every contract of a launched kernel comes from
+execution under its contract has no gap and no approximated value (what the contract does not say is counted by
+*lifted*). *lifted*: every contract of a launched kernel comes from
 the host code and says every extent, integer argument, grid, block and shared size. A kernel of a file that cannot be read
 counts as none of them. With ``--nvcc`` only files that nvcc accepts count.
 
@@ -61,11 +62,11 @@ def launched(name: str, host: str) -> bool:
 
 
 def nvcc_accepts(path: Path, defines: Mapping[str, str], include: Sequence[str]) -> bool:
-    """Whether nvcc compiles the file as it is (device and host), without linking."""
+    """Whether nvcc makes a program for the device of the file as it is: every function that it calls is there."""
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
     with tempfile.TemporaryDirectory() as folder:
         words = [f"-D{k}={v}" for k, v in defines.items()] + [f"-I{i}" for i in include]
-        argv = [nvcc, "-std=c++17", "-arch=sm_80", "-w", *words, "-ptx", "-o", f"{folder}/o.ptx", str(path)]
+        argv = [nvcc, "-std=c++17", "-arch=sm_80", "-w", *words, "-cubin", "-o", f"{folder}/o", str(path)]
         done = subprocess.run(argv, capture_output=True, check=False, timeout=120)
     return done.returncode == 0
 
@@ -147,7 +148,11 @@ def _read(
             for k in versions:
                 if k.instantiation == c.instantiation and not why:
                     s = summarize(k, c, cap=1 << 30)
-                    vague += [f"{g.construct}: {g.detail}"[:90] for g in s.gaps]
+                    vague += [
+                        f"{g.construct}: {g.detail}"[:90]
+                        for g in s.gaps
+                        if not g.construct.startswith("contract:")
+                    ]
                     vague += [text for text, _ in s.approximations]
         unlifted = [g for c in own for g in c.gaps]
         unlifted += [

@@ -14,8 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from verifier import frontend, source
+from verifier.ir.nodes import Bool, Float, Int, Kernel, Pointer, Struct, Type
+from verifier.isolation.sandbox import probe
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +54,71 @@ def header(text: str) -> tuple[str, dict[str, str], tuple[str, ...]] | None:
     return match[1], options, tuple(defines)
 
 
-_TYPES = {
-    "float": "f32", "double": "f64", "int": "i32", "unsigned": "u32", "unsigned int": "u32", "char": "i8",
-    "unsigned char": "u8", "uchar": "u8", "short": "i16", "unsigned short": "u16", "long long": "i64", "long": "i64",
-    "unsigned long long": "u64", "bool": "bool", "uint": "u32", "size_t": "u64",
+ANNOTATIONS = {
+    f"{name}({parameters})": "((void)0)"
+    for name, parameters in (
+        ("__requires", "..."), ("__ensures", "..."), ("__invariant", "..."), ("__global_invariant", "..."),
+        ("__global_assert", "..."), ("__assume", "..."), ("__function_wide_invariant", "..."),
+        ("__candidate_invariant", "..."), ("__candidate_global_invariant", "..."),
+    )
 }  # fmt: skip
-_KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)\s*\{")
+"""What the suites tell their own tool inside of the code; it means nothing to a compiler."""
 EXTENT = 1 << 26
 """Elements of every array: the suites do not check bounds, so the arrays only have to be large."""
 
 
-def contract(text: str, block: tuple[int, ...], grid: tuple[int, ...]) -> str:
-    """A contract file for each kernel of a text: the header's launch, and arrays that do not overlap."""
+def kernels(path: Path, defines: Mapping[str, str], root: Path | None) -> tuple[Kernel, ...]:
+    """The kernels of a file as the front end reads them; none of a file that it cannot read."""
+    sandbox = probe("auto")
+    try:
+        text = source.load(
+            path, root=root, include_dirs=(), defines=dict(defines), arch="sm_80", sandbox=sandbox, host_files=()
+        )  # fmt: skip
+        return frontend.parse_device(text.device, (), sandbox=sandbox).kernels
+    except (source.SourceError, frontend.FrontEndFailed):
+        return ()
+
+
+def contract(found: Iterable[Kernel], block: tuple[int, ...], grid: tuple[int, ...]) -> str:
+    """A contract file for each kernel: the header's launch, and arrays that do not overlap."""
     parts = []
-    for kernel, parameters in _KERNEL.findall(re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)):
+    for kernel in found:
         lines = [
             "[[contract]]",
-            f'kernel = "{kernel}"',
+            f'kernel = "{kernel.name}"',
             f"launch = {{ grid = {_texts(grid)}, block = {_texts(block)} }}",
             "[contract.buffers]",
         ]
-        for parameter in parameters.split(","):
-            if match := re.match(
-                r"\s*(?:const\s+|volatile\s+)*([\w ]+?)\s*(?:const\s*)?\*[\s\w]*?(\w+)\s*$", parameter
-            ):
-                if element := _TYPES.get(match[1].strip()):
-                    lines.append(f'{match[2]} = "inout {element}[{EXTENT}] fresh"')
+        for parameter in kernel.params:
+            if isinstance(parameter.type, Pointer):
+                lines.append(f'"{parameter.name}" = "inout {_elements(parameter.type.elem)} fresh align 16"')
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
+
+
+def _elements(type_: Type) -> str:
+    """An array of the type; of a class of one kind of number, an array of that, else one of bytes."""
+    match type_:
+        case Int(bits=bits, signed=signed) if bits <= 64:
+            return f"{'i' if signed else 'u'}{bits}[{EXTENT}]"
+        case Float(name=name):
+            return f"{name}[{EXTENT}]"
+        case Bool():
+            return f"bool[{EXTENT}]"
+        case Struct(fields=(first, *rest)) if all(field.type == first.type for field in rest):
+            return _elements(first.type)
+    return f"u8[{EXTENT}]"
 
 
 def _texts(numbers: tuple[int, ...]) -> str:
     return "[" + ", ".join(f'"{n}"' for n in numbers) + "]"
 
 
-def read(path: Path, folder: Path) -> Labelled | None:
-    """The header of a file and the options for the tool; None where the file has no header."""
+def read(path: Path, folder: Path, root: Path | None = None) -> Labelled | None:
+    """The header of a file and the options for the tool; None where the file has no header.
+
+    ``folder`` keeps the contracts; ``root`` is where quote includes may lead.
+    """
     text = path.read_text(errors="replace")
     found = header(text)
     if found is None:
@@ -92,11 +126,13 @@ def read(path: Path, folder: Path) -> Labelled | None:
     label, options, defines = found
     block = _numbers(options.get("blockDim", options.get("local_size", "1"))) or (1,)
     grid = _numbers(options.get("gridDim", options.get("num_groups", "1"))) or (1,)
-    arguments = [word for define in defines for word in ("-D", define if "=" in define else f"{define}=1")]
+    known = {**ANNOTATIONS, **dict((d if "=" in d else f"{d}=1").split("=", 1) for d in defines)}
+    arguments = [word for name, value in known.items() for word in ("-D", f"{name}={value}")]
     file = (
         folder.resolve()
         / f"{path.parent.name}-{path.stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.toml"
     )
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(contract(text, block, grid))
+    if not file.exists():
+        file.write_text(contract(kernels(path, known, root), block, grid))
     return Labelled(label, block, grid, (*arguments, "--contract", str(file)))

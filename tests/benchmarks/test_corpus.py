@@ -85,14 +85,18 @@ def test_labelled_contract(tmp_path: Path) -> None:
     file = tmp_path / "kernel.cu"
     file.write_text(
         "//pass\n//--blockDim=[8,4] --gridDim=2 -DN\n"
-        "__global__ void k(const float* x, unsigned int *y, struct S* z, int n) {}\n"
+        "struct S { int a; char b; };\n__global__ void k(const float* x, unsigned int *y, struct S* z, int n) { __requires(n > 0); }\n"
     )
     labelled = labels.read(file, tmp_path / "contracts")
     assert labelled is not None and labelled.label == "pass"
-    assert labelled.arguments[:3] == ("-D", "N=1", "--contract")
-    (made,) = tomllib.loads(Path(labelled.arguments[3]).read_text())["contract"]
+    assert labelled.arguments[-4:-1] == ("-D", "N=1", "--contract")
+    assert "__requires(...)=((void)0)" in labelled.arguments
+    (made,) = tomllib.loads(Path(labelled.arguments[-1]).read_text())["contract"]
     assert made["launch"] == {"grid": ["2"], "block": ["8", "4"]}
-    assert made["buffers"] == {"x": "inout f32[67108864] fresh", "y": "inout u32[67108864] fresh"}
+    assert made["buffers"] == {
+        name: f"inout {type_}[67108864] fresh align 16"
+        for name, type_ in (("x", "f32"), ("y", "u32"), ("z", "u8"))
+    }
 
 
 def test_expectation_comments() -> None:

@@ -87,3 +87,23 @@ __global__ void dowhile(long long *out, int a, int b) { int n = a & 15, s = 0; d
     out[0] = s; }
 __global__ void shadow(long long *out, int a, int b) { int x = a; { int x = b; x++; a += x; }
     for (int x = 0; x < 3; x++) { int a = x; b += a; } out[0] = x + a * 3LL + b * 5LL; }
+union Quad { int i; unsigned char part4[4]; };
+struct Tagged { union { int whole; unsigned char part[4]; }; struct { short low, high; }; int rest = 5; };
+struct Holder { int v[3]; __device__ Holder(int a) : v{a, a + 1, a + 2} {} };
+__device__ int &larger(int *v, int k) { if (v[0] > v[1]) return v[0]; if (k & 1) return v[2]; return v[1]; }
+__device__ int counted(int a) { static const int weights[3] = {2, 3, 5}; return weights[a % 3 & 1] * a; }
+__global__ void ranged(long long *out, int a, int b) { int v[5] = {a, b, 3, a ^ b, -1}; long long s = 0;
+    for (int x : v) { if (x == 3) continue; s = s * 3 + x; } for (auto &y : v) { y += a; if (y > b) break; }
+    for (const int &z : v) s += z; for (short n : v) s ^= n; out[0] = s; }
+__global__ void declaring(long long *out, int a, int b) { long long s = 0; int n = b & 7;
+    if (int d = a - b) s += d; else s = d + 9; if (int e = a & 3; e > 1) s += e; else s -= e;
+    while (int w = n--) s = s * 2 + w; for (int i = 0; int left = 4 - i; ++i) s += left * a;
+    switch (int c = b & 3) { case 0: s += 1; break; case 2: s -= c; default: s ^= c; } out[0] = s; }
+__global__ void united(long long *out, int a, int b) { Quad w = {a}; Tagged t; t.whole = b; t.part[1] = (unsigned char)a;
+    t.low = (short)a; t.high = 7; Quad u; u.part4[0] = 1; u.part4[1] = 2; u.part4[2] = 3; u.part4[3] = 4;
+    out[0] = w.part4[1] + 256LL * w.i + t.whole * 3LL + t.low + t.high + t.rest + u.i; }
+__global__ void referring(long long *out, int a, int b) { int v[3] = {a, b, 5}; larger(v, a) = 100; larger(v, b) += 3;
+    int &r = larger(v, 1); r ^= 6; Holder h(a); out[0] = v[0] + v[1] * 3LL + v[2] * 5LL + h.v[2] + counted(b & 255); }
+__global__ void copied(long long *out, int a, int b) { int v[6] = {a, b, 1, 2, 3, 4}, w[6] = {0}; size_t n = (a & 3) + 3;
+    memcpy(w, v, n); memcpy((char *)w + 9, (char *)v + 1, 5); memset(v, a, n); memset(w + 5, 0x81, 2);
+    out[0] = v[0] + v[1] * 3LL + w[0] * 5LL + w[1] * 7LL + w[2] * 11LL + w[3] * 13LL + w[5]; }

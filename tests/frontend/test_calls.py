@@ -308,7 +308,6 @@ def test_a_user_function_under_an_intrinsics_name_is_the_users() -> None:
             "unknown function",
             "coalesced_threads",
         ),
-        ("memset(o, 1, 4);", "memset", "to something that is not zero"),
         ("o[0] = __hadd(1, 2);", "function without a meaning", "add of integers by an intrinsic"),
     ],
 )

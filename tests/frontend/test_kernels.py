@@ -116,7 +116,7 @@ def test_a_name_of_cuda_that_is_not_declared_is_unknown_not_unreadable() -> None
 
 
 def test_an_undeclared_type_of_a_global_reaches_every_kernel() -> None:
-    module = read("__device__ cudaTextureObject_t t;\n__global__ void f(int *o) { o[0] = 1; }")
+    module = read("__device__ cudaGraph_t t;\n__global__ void f(int *o) { o[0] = 1; }")
     assert [type(stmt) for stmt in module.kernels[0].body] == [n.Unsupported]
 
 

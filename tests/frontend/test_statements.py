@@ -185,11 +185,10 @@ def test_constant_and_device_globals() -> None:
     assert found == {"c": ("constant", None), "t": ("constant", (1, 2, 0)), "n": ("device", None)}
 
 
-def test_static_variables_are_refused() -> None:
-    assert [u.construct for u in unsupported_in("static int s; o[0] = s;")] == [
-        "static variable",
-        "static variable",
-    ]
+def test_static_variables_are_shared_by_all_threads() -> None:
+    kernel = kernel_of("static int s; s = k; o[0] = s;")
+    assert [(decl.name, decl.space) for decl in kernel.objects] == [("s", "device")]
+    assert not unsupported_in("static int s; o[0] = s;")
 
 
 def test_constexpr_globals_are_their_values() -> None:

@@ -18,7 +18,7 @@ from verifier.frontend.device_builder import MAX_DEPTH
 from verifier.frontend.device_clang import CType, Node
 from verifier.frontend.device_intrinsics import IntrinsicCalls, is_accessor
 from verifier.frontend.device_places import place_type
-from verifier.frontend.device_types import Refused, is_lambda
+from verifier.frontend.device_types import Refused, is_anonymous, is_lambda
 from verifier.frontend.device_values import (
     Aggregate,
     ArrayValue,
@@ -32,7 +32,7 @@ from verifier.frontend.device_values import (
     Temp,
     Value,
 )
-from verifier.ir.nodes import Scope, Struct, Undef
+from verifier.ir.nodes import Assign, Pointer, Read, Scope, Struct, Undef
 
 _FUNCTIONS = frozenset({"FUNCTION_DECL", "CXX_METHOD", "CONVERSION_FUNCTION", "FUNCTION_TEMPLATE"})
 
@@ -201,15 +201,21 @@ class Calls(IntrinsicCalls):
                 return self.freeze(self.lvalue(operands[0]))
             return self.rvalue(operands[0])
         frame = self.frame
-        if result_type.is_reference:
-            raise Refused("reference result", f"of {name} on several paths", span)
         frame.label = self.fresh(name)
         frame.last = last
         with self.nested() as inner:
-            if result_type.kind != "VOID":
+            if result_type.is_reference:
+                pointer = Pointer(self.types.of(result_type), result_type.pointee.const)
+                frame.result = self.local(f"{name}.at", pointer)
+                frame.refers = True
+                self.emit(Assign(frame.result.name, Undef(pointer, "", span), span))
+            elif result_type.kind != "VOID":
                 frame.result = self._result(name, result_type, span, last)
             self.statements(statements)
         self.emit(Scope(frame.label, tuple(inner)))
+        if frame.refers and isinstance(frame.result, LocalVar):
+            at = self.snapshot_expr(Read(frame.result.name, frame.result.type))
+            return self.dereference(at, span, result_type.pointee.volatile)
         return self.read(frame.result, span) if frame.result is not None else None
 
     def _result(self, name: str, type_: CType, span: Span, last: Node | None) -> LValue:
@@ -351,6 +357,9 @@ class Calls(IntrinsicCalls):
         for base in self.types.bases(record):
             self.field_defaults(target, base, named, span)
         for child in record.fields:
+            if is_anonymous(child):
+                self.field_defaults(target, child.type, named, span)
+                continue
             if child.spelling in named:
                 continue
             place = self.member(target, child.spelling, span)
@@ -372,6 +381,10 @@ class Calls(IntrinsicCalls):
             return
         if frame.result is None:
             self.effect(operand)
+        elif frame.refers and isinstance(frame.result, LocalVar):
+            assert isinstance(frame.result.type, Pointer)
+            address = self.address(self.lvalue(operand), span, frame.result.type.const)
+            self.write(frame.result, self.convert(address, frame.result.type, span), span)
         else:
             self.write(frame.result, self.rvalue(operand), span)
 

@@ -18,7 +18,7 @@ from specs.location import Span
 from verifier.frontend.device_calls import Calls, field_default
 from verifier.frontend.device_clang import CType, Node
 from verifier.frontend.device_intrinsics import is_accessor
-from verifier.frontend.device_types import SCALAR_TYPES, Refused, is_lambda
+from verifier.frontend.device_types import SCALAR_TYPES, Refused, is_anonymous, is_lambda, is_union
 from verifier.frontend.device_values import (
     Aggregate,
     ArrayValue,
@@ -43,6 +43,9 @@ from verifier.ir.nodes import (
     size_of,
 )
 
+FUNCTIONS = frozenset(
+    {"FUNCTION_DECL", "CXX_METHOD", "FUNCTION_TEMPLATE", "CONSTRUCTOR", "CONVERSION_FUNCTION"}
+)
 _ALIGN = re.compile(r"(?:__align__|alignas|aligned|__builtin_align__)\s*\(\s*(\d+)\s*\)")
 MAX_CONSTANT = 4096
 
@@ -146,7 +149,9 @@ class Initialisers(Calls):
             value = node.evaluate()
             if value is not None:
                 return Temp(self.constant_of(value, type_, node.span))
-        constant, device = node.has("CUDACONSTANT_ATTR"), node.has("CUDADEVICE_ATTR")
+        constant = node.has("CUDACONSTANT_ATTR")
+        # A static variable of a function is one variable for all threads, as a __device__ variable is.
+        device = node.has("CUDADEVICE_ATTR") or (node.is_static and node.parent.kind in FUNCTIONS)
         if not constant and not device and not const:
             raise Refused(
                 "host variable" if not node.is_static else "static variable", node.spelling, node.span
@@ -233,14 +238,14 @@ class Initialisers(Calls):
             self.undefined(target, span)
 
     def _field_defaults_only(self, target: LValue, type_: CType, span: Span) -> None:
-        without = {child.spelling for child in type_.fields if field_default(child, type_) is None}
+        without = {child.spelling for child in _own_fields(type_) if field_default(child, type_) is None}
         self.field_defaults(target, type_, without, span)
 
     def _construct_items(self, target: LValue, type_: Array, node: Node, span: Span) -> None:
         """An array of a class with a default constructor: nothing to do if that does nothing."""
         callee = node.referenced
         record = self._item_type(node.type)
-        has_defaults = any(field_default(child, record) is not None for child in record.fields)
+        has_defaults = any(field_default(child, record) is not None for child in _own_fields(record))
         if callee.body is not None or has_defaults:
             if type_.count > 64 or isinstance(type_.elem, Array):
                 raise Refused("constructor", "of the elements of an array", span)
@@ -305,9 +310,21 @@ class Initialisers(Calls):
                 return [
                     (Memory(Elem(target.place, IntConst(n, I64), elem, span)), elem) for n in range(count)
                 ]
+            case Struct(fields=fields) if is_union(type_):
+                if any(f.offset for f in fields):
+                    raise Refused("initialiser list", "of a class with an anonymous union", span)
+                return [(self.member(target, fields[0].name, span), fields[0].type)]
             case Struct(fields=fields):
                 return [(self.member(target, f.name, span), f.type) for f in fields]
         raise Refused("initialiser list", "of this type", span)
+
+
+def _own_fields(type_: CType) -> list[Node]:
+    """The fields, those of anonymous members in their place."""
+    found: list[Node] = []
+    for field in type_.fields:
+        found += _own_fields(field.type) if is_anonymous(field) else [field]
+    return found
 
 
 def _plain(node: Node) -> Node:

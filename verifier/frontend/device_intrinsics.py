@@ -26,6 +26,7 @@ from verifier.ir.nodes import (
     I32,
     I64,
     U32,
+    U64,
     Array,
     Assert,
     Assign,
@@ -41,7 +42,9 @@ from verifier.ir.nodes import (
     Fence,
     Float,
     FloatConst,
+    Int,
     IntConst,
+    Loop,
     Pointer,
     PtrAdd,
     Read,
@@ -67,6 +70,16 @@ SPECIAL_FUNCTIONS = frozenset(
     "store_matrix_sync fill_fragment mma_sync __float_to_tf32".split()
 )
 """Functions of the shim that are lowered here instead of by an entry of the table."""
+REFUSED_FUNCTIONS = {
+    f"{kind}{shape}{what}": kind
+    for kind, shapes, whats in (
+        ("tex", "1D 2D 3D Cubemap", ("", "fetch", "Layered", "Lod", "Grad", "gather")),
+        ("surf", "1D 2D 3D Cubemap 2DLayered", ("read", "write")),
+    )
+    for shape in shapes.split()
+    for what in whats
+}
+"""Functions of the shim that are declared only to be refused."""
 _REDUCTIONS = {"plus": "reduce_add", "less": "reduce_min", "greater": "reduce_max"}
 
 
@@ -142,6 +155,8 @@ class IntrinsicCalls(Expressions):
                 return self.constant_of(number, node.type, node.span)
             name = name if name in TABLE else name.removeprefix("__builtin_")
         entry = TABLE.get(name)
+        if name in REFUSED_FUNCTIONS:
+            raise Refused("texture" if name.startswith("tex") else "surface", name, node.span)
         if entry is None:
             raise Refused("unknown function", name, node.span)
         return self.intrinsic(entry, node, self.given_all(node, callee))
@@ -159,10 +174,14 @@ class IntrinsicCalls(Expressions):
     # --- blocks of memory ---
 
     def copy_memory(self, node: Node) -> Value:
-        """``memcpy`` of a constant number of bytes: a load and a store for each scalar of the source."""
+        """``memcpy``: a load and a store for each scalar of the source, or for each byte if that cannot be said."""
         target, source, size = node.arguments
         destination = self.scalar(target)
-        pointer, scalar, count = self._scalars_behind(self.scalar(source), size, node)
+        origin = self.scalar(source)
+        behind = self._scalars_behind(origin, size)
+        if behind is None:
+            return self._byte_loop(node, destination, origin, self.scalar(size))
+        pointer, scalar, count = behind
         cells = Pointer(scalar)
         output = self.convert(destination, cells, node.span, implicit=False)
         values = [self.read(self._cell(pointer, number, node.span), node.span) for number in range(count)]
@@ -171,12 +190,14 @@ class IntrinsicCalls(Expressions):
         return destination
 
     def set_memory(self, node: Node) -> Value:
-        """``memset`` to zero of a constant number of bytes."""
+        """``memset``: a store for each scalar that is cleared, else for each byte."""
         target, value, size = node.arguments
-        if value.evaluate() != 0:
-            raise Refused("memset", "to something that is not zero", node.span)
         destination = self.scalar(target)
-        pointer, scalar, count = self._scalars_behind(destination, size, node)
+        behind = self._scalars_behind(destination, size) if value.evaluate() == 0 else None
+        if behind is None:
+            byte = self.convert(self.scalar(value), Int(8, False), node.span, implicit=False)
+            return self._byte_loop(node, destination, self.snapshot_expr(byte), self.scalar(size))
+        pointer, scalar, count = behind
         for number in range(count):
             self.write(self._cell(pointer, number, node.span), self.zero(scalar, node.span), node.span)
         return destination
@@ -186,25 +207,47 @@ class IntrinsicCalls(Expressions):
         cell = PtrAdd(pointer, IntConst(number, I64), pointer.type, span) if number else pointer
         return self.dereference(cell, span)
 
-    def _scalars_behind(self, pointer: Expr, size: Node, node: Node) -> tuple[Expr, Type, int]:
-        """The pointer as one to the scalars that it points to, their type, and how many make up the size."""
+    def _scalars_behind(self, pointer: Expr, size: Node) -> tuple[Expr, Type, int] | None:
+        """The pointer as one to the scalars that it points to, their type, and how many make up the constant size."""
         while isinstance(pointer, Convert):
             pointer = pointer.operand
         length = size.evaluate()
         if not isinstance(pointer.type, Pointer) or not isinstance(length, int):
-            raise Refused(node.spelling or "memcpy", "of a size that is no constant", node.span)
+            return None
         scalar: Type = pointer.type.elem
         while isinstance(scalar, Array | Struct):
             inner = [scalar.elem] if isinstance(scalar, Array) else [field.type for field in scalar.fields]
             if not inner or any(other != inner[0] for other in inner):
-                raise Refused(
-                    node.spelling or "memcpy", "of a class with fields of different types", node.span
-                )
+                return None
             scalar = inner[0]
         if isinstance(scalar, Void) or length % size_of(scalar) or length // size_of(scalar) > MAX_LEAVES:
-            raise Refused(node.spelling or "memcpy", f"of {length} bytes", node.span)
+            return None
         cells = Pointer(scalar, pointer.type.const)
-        return self.convert(pointer, cells, node.span, implicit=False), scalar, length // size_of(scalar)
+        return self.convert(pointer, cells, size.span, implicit=False), scalar, length // size_of(scalar)
+
+    def _byte_loop(self, node: Node, target: Expr, source: Expr, size: Expr) -> Value:
+        """``for (k = 0; k < size; k++) target[k] = source[k]`` on bytes; a source that is no pointer is one byte."""
+        span = node.span
+        byte = Int(8, False)
+        limit = self.snapshot_expr(self.convert(size, U64, span))
+        output = self.snapshot_expr(self.convert(target, Pointer(byte), span, implicit=False))
+        origin: Expr | None = None
+        if source.type != byte:
+            origin = self.snapshot_expr(self.convert(source, Pointer(byte, True), span, implicit=False))
+        counter = self.local("byte", U64)
+        label = self.fresh(f"bytes.{span.line}")
+        self.emit(Assign(counter.name, IntConst(0, U64), span))
+        read = Read(counter.name, U64)
+        index = Convert(I64, read, span)
+        with self.nested() as body:
+            value = source
+            if origin is not None:
+                moved = PtrAdd(origin, index, Pointer(byte, True), span)
+                value = flatten([self.read(self.dereference(moved, span), span)])[0]
+            self.write(self.dereference(PtrAdd(output, index, Pointer(byte), span), span), value, span)
+        step = Assign(counter.name, Binary("add", read, IntConst(1, U64), U64, span), span)
+        self.emit(Loop(label, (), Compare("lt", read, limit), tuple(body), (step,), span))
+        return target
 
     # --- by kind ---
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from specs.location import Span
 from verifier.frontend.device_builder import Builder
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_types import Refused
+from verifier.frontend.device_types import Refused, is_anonymous
 from verifier.frontend.device_values import (
     Aggregate,
     ArrayValue,
@@ -214,6 +214,8 @@ class Places(Builder):
             return self.global_variable(target)
         if target.kind == "ENUM_CONSTANT_DECL":
             return Temp(self.constant_of(target.evaluate(), node.type, node.span))
+        if target.kind == "FIELD_DECL" and is_anonymous(target):
+            return self.object_of(node)  # an anonymous member: its members are those of the object
         if target.kind != "FIELD_DECL":
             raise Refused("member", node.spelling, node.span)
         return self.member(self.object_of(node), target.spelling, node.span)

@@ -23,6 +23,10 @@ _AFTER = (
     ("std.h", r"\bstd\b"),
     ("limits.h", r"\bnumeric_limits\b"),
     ("wmma.h", r"\bwmma\b"),
+    (
+        "texture.h",
+        r"\b(cuda(Texture|Surface|ReadMode|BoundaryMode)\w*|(texture|surface)\s*<|(tex|surf)([123]D|Cube)\w*)",
+    ),
 )
 _SMALL_FLOATS = re.compile(r"__half|__nv_bfloat16")
 

@@ -18,14 +18,18 @@ from verifier.frontend.device_clang import Node
 from verifier.frontend.device_expressions import negate
 from verifier.frontend.device_matrix import Matrices
 from verifier.frontend.device_types import Refused
-from verifier.frontend.device_values import Poison
+from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, FunctionRef, Memory, Poison
 from verifier.ir.nodes import (
     BOOL,
+    I64,
+    Array,
     Assign,
+    Binary,
     BoolConst,
     Compare,
     Expr,
     If,
+    IntConst,
     Leave,
     Loop,
     Or,
@@ -37,7 +41,7 @@ from verifier.ir.nodes import (
 _JUMPS = frozenset({"BREAK_STMT", "RETURN_STMT", "CONTINUE_STMT"})
 _NAMES = {
     "GOTO_STMT": "goto", "LABEL_STMT": "label", "CXX_TRY_STMT": "try",
-    "INDIRECT_GOTO_STMT": "goto", "CXX_FOR_RANGE_STMT": "range-based for", "MS_ASM_STMT": "inline assembly",
+    "INDIRECT_GOTO_STMT": "goto", "MS_ASM_STMT": "inline assembly",
 }  # fmt: skip
 
 
@@ -83,6 +87,8 @@ class Statements(Matrices):
                 self._if(node)
             case "FOR_STMT":
                 self._for(node)
+            case "CXX_FOR_RANGE_STMT":
+                self._range_for(node)
             case "WHILE_STMT":
                 self._while(node)
             case "DO_STMT":
@@ -161,8 +167,13 @@ class Statements(Matrices):
 
     def _if_with_declaration(self, node: Node) -> None:
         first, *rest = node.children
-        if first.kind == "DECL_STMT" and len(rest) in (2, 3):
-            self._statement(first)
+        if first.kind == "DECL_STMT" and len(rest) == 3 and rest[0].kind == "VAR_DECL":
+            raise Refused("if with a declaration", node.source[:60], node.span)
+        if first.kind in ("DECL_STMT", "VAR_DECL") and len(rest) in (2, 3):
+            if first.kind == "VAR_DECL":
+                self._declaration(first)
+            else:
+                self._statement(first)
             self._branch(rest[0], rest[1], rest[2] if len(rest) == 3 else None, node.span)
             return
         raise Refused("if with a declaration", node.source[:60], node.span)
@@ -189,30 +200,65 @@ class Statements(Matrices):
     # --- loops ---
 
     def _for(self, node: Node) -> None:
+        declared = [child for child in node.children[:-1] if child.kind == "VAR_DECL"]
         init, condition, step, body = self._for_parts(node)
         if init is not None:
             self._statement(init)
-        self._loop(node, condition, step, body)
+        self._loop(node, condition, step, body, declared[0] if declared else None)
+
+    def _range_for(self, node: Node) -> None:
+        """``for (T x : array)``: a counter over the elements."""
+        variable, array, body = node.children[-3:]
+        if len(node.children) != 3 or variable.kind != "VAR_DECL" or not array.type.is_array:
+            raise Refused("range-based for", node.source[:80], node.span)
+        place = self.freeze(self.lvalue(array))
+        type_ = place.type if isinstance(place, Memory) else None
+        if not isinstance(type_, Array) or type_.count == 0:
+            raise Refused("range-based for", node.source[:80], node.span)
+        counter = self.local("item", I64)
+        self.emit(Assign(counter.name, IntConst(0, I64), node.span))
+        position = Read(counter.name, I64)
+        label = self.fresh(f"loop.{node.span.line}")
+        self._used.add(f"{label}.body")
+        with self.nested() as inner:
+            element = self.element(place, position, node.span)
+            if variable.type.is_reference:
+                self.env[variable.key] = element
+            else:
+                value = self.read(element, node.span)
+                wanted = self.types.of(variable.type)
+                if not isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
+                    value = self.convert(value, wanted, node.span)
+                target = self.variable(variable.spelling, wanted, variable.key, node.span)
+                self.write(target, value, node.span)
+                self.env[variable.key] = target
+            self._loop_body(label, body)
+        step = Assign(counter.name, Binary("add", position, IntConst(1, I64), I64, node.span), node.span)
+        test = Compare("lt", position, IntConst(type_.count, I64))
+        self.emit(Loop(label, (), test, tuple(inner), (step,), node.span))
 
     def _for_parts(self, node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
         """The four parts; which of the first three is missing shows only in the text."""
         *header, body = node.children
+        header = [child for child in header if child.kind != "VAR_DECL"]
         text = self.unit.text
         first, second = _semicolons(text, node.start, body.start)
         parts: list[Node | None] = [None, None, None]
         for child in header:
-            if child.kind == "VAR_DECL":
-                raise Refused("for with a declaration as condition", node.source[:60], node.span)
             place = 0 if child.start < first else 1 if child.start < second else 2
             if parts[place] is not None:
                 raise Refused("for", node.source[:60], node.span)
             parts[place] = child
         return parts[0], parts[1], parts[2], body
 
-    def _loop(self, node: Node, condition: Node | None, step: Node | None, body: Node) -> None:
+    def _loop(
+        self, node: Node, condition: Node | None, step: Node | None, body: Node, declared: Node | None = None
+    ) -> None:
         label = self.fresh(f"loop.{node.span.line}")
         self._used.add(f"{label}.body")
         with self.nested() as head:
+            if declared is not None:
+                self._declaration(declared)
             test = self.condition(condition) if condition is not None else BoolConst(True)
         with self.nested() as inner:
             self._loop_body(label, body)
@@ -232,10 +278,8 @@ class Statements(Matrices):
             frame.loops.pop()
 
     def _while(self, node: Node) -> None:
-        if len(node.children) != 2 or node.children[0].kind == "VAR_DECL":
-            raise Refused("while with a declaration", node.source[:60], node.span)
-        condition, body = node.children
-        self._loop(node, condition, None, body)
+        *declared, condition, body = node.children
+        self._loop(node, condition, None, body, declared[0] if declared else None)
 
     def _do(self, node: Node) -> None:
         body, condition = node.children
@@ -256,9 +300,12 @@ class Statements(Matrices):
     # --- switch ---
 
     def _switch(self, node: Node) -> None:
-        if len(node.children) != 2:
-            raise Refused("switch with a declaration", node.source[:60], node.span)
-        selector, body = node.children
+        *declared, selector, body = node.children
+        for child in declared:
+            if child.kind == "VAR_DECL":
+                self._declaration(child)
+            else:
+                self._statement(child)
         value = self.snapshot_expr(self.scalar(selector))
         groups = self._groups(body, value)
         label = self.fresh(f"switch.{node.span.line}")

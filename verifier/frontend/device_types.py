@@ -10,7 +10,7 @@ Example: ``const float4 *`` -> Pointer(Struct("float4", …), const=True).
 from __future__ import annotations
 
 from specs.location import NOWHERE, Span
-from verifier.frontend.device_clang import CType, lib
+from verifier.frontend.device_clang import CType, Node, lib
 from verifier.ir.nodes import (
     BOOL,
     F32,
@@ -45,6 +45,11 @@ class Refused(Exception):
     def __init__(self, construct: str, detail: str, span: Span = NOWHERE) -> None:
         super().__init__(f"{construct}: {detail}")
         self.construct, self.detail, self.span = construct, detail, span
+
+
+def is_anonymous(field: Node) -> bool:
+    """The member that holds an anonymous struct or union."""
+    return not field.spelling or "(anonymous" in field.spelling
 
 
 def is_lambda(type_: CType) -> bool:
@@ -127,11 +132,15 @@ class TypeMap:
                     raise Refused("destructor", name)
                 case "CONSTRUCTOR" if member.copies and not member.is_defaulted:
                     raise Refused("copy constructor", name)
-                case "STRUCT_DECL" | "UNION_DECL" if not member.spelling or "(anonymous" in member.spelling:
-                    raise Refused("anonymous member", name)
         for field in type_.fields:
-            if field.is_bit_field or not field.spelling:
-                raise Refused("bit field" if field.is_bit_field else "anonymous member", name)
+            if field.is_bit_field:
+                raise Refused("bit field", name)
+            if is_anonymous(field):  # the members of an anonymous struct or union are members of this one
+                if field.type.kind != "RECORD":
+                    raise Refused("anonymous member", name)
+                start = field.field_offset // 8
+                found += [Field(f.name, f.type, start + f.offset) for f in self._fields(field.type, name)]
+                continue
             if field.type.is_reference:
                 raise Refused("reference member", name)
             if any(other.name == field.spelling for other in found):

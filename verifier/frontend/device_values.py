@@ -121,6 +121,8 @@ class Frame:
     result: LValue | None = None
     this: LValue | None = None
     key: int = 0
+    refers: bool = False
+    """``result`` is the address of what a reference result refers to."""
     last: Node | None = None
     """The statement after which control leaves the body anyway."""
     loops: list[str] = field(default_factory=list)

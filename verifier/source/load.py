@@ -176,7 +176,7 @@ def _decide(name: str) -> str:
 def _check(defines: Mapping[str, str], arch: str) -> None:
     where = Span("command line", 0)
     for name, value in defines.items():
-        if not re.fullmatch(r"[A-Za-z_]\w*", name) or "\n" in value:
+        if not re.fullmatch(r"[A-Za-z_]\w*(\([\w, .]*\))?", name) or "\n" in value:
             raise SourceError(f"-D {name}={value} is not a macro definition", where, "write -D NAME=VALUE")
     try:
         macros.arch_number(arch)
