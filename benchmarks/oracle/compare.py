@@ -245,7 +245,7 @@ def _solve(contract: Contract, record: Mapping[str, Any], known: dict[str, int],
         numbers |= {claim.low, claim.high}
     symbols = {s.name: s for s in contract.symbols}
     budget = [_TRIES]
-    deepest = [None, ""]
+    deepest = [""]
 
     def search(values: dict[str, int], rest: list[str]) -> bool:
         if not rest:
@@ -273,12 +273,16 @@ def _solve(contract: Contract, record: Mapping[str, Any], known: dict[str, int],
                 if search(trial, [n for n in rest if n != name]):
                     return True
             else:
-                deepest[1] = _told(bad, trial)
+                deepest[0] = _told(bad, trial)
         return False
 
     if search(known, open_):
         return Match("fits")
-    return Match("differs", f"no values of {', '.join(open_)} explain it: {deepest[1]}")
+    told, budget[0] = deepest[0], _TRIES
+    todo = [c for c in todo if c.what != "size cap"]
+    if search(known, open_):
+        return Match("outside", "size cap")
+    return Match("differs", f"no values of {', '.join(open_)} explain it: {told}")
 
 
 def _defined(claims: list[_Claim], name: str, values: Mapping[str, int]) -> list[int]:

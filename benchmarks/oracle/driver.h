@@ -4,7 +4,7 @@
 //   T <dtype> <rank> <sizes…> <strides…> <misalign> <cpu>   a tensor;  A <index>: the tensor of an earlier argument
 //   N: an absent optional;  I <value>: an integer;  F <value>: a float;  R: run
 #pragma once
-#include "torch.h"
+#include "fake_torch.h"
 #include <csetjmp>
 #include <csignal>
 namespace vk {

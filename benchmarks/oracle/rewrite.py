@@ -29,6 +29,69 @@ def program(host: str, code: HostCode, entries: Sequence[str]) -> str:
     return "\n".join([*lines, "  return 0;", "}", ""])
 
 
+def recorded(host: str, code: HostCode, entries: Sequence[str], includes: Sequence[str], launch: bool) -> str:
+    """The text for nvcc and the real libraries: kernels stay, and each launch is first told to a twin of its kernel.
+
+    ``launch`` False: the kernels are not launched at all.
+    """
+    unit = parse(host)
+    partner = _partners(unit)
+    kernels = {k["name"]: [p["name"] for p in k["params"]] for k in code.kernels}
+    lines = [*(f"#include <{name}>" for name in includes), '#include "recorder.h"']
+    for item in unit.items:
+        _emit_recorded(unit, partner, item, kernels, lines, launch)
+    lines.append("PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {")
+    lines += [f'  m.def("{e}", &{e});' for e in entries]
+    return "\n".join([*lines, '  m.def("vk_take", &vk::take);', "}", ""])
+
+
+def _emit_recorded(
+    unit: Unit,
+    partner: dict[int, int],
+    item: Declaration | Wrapper,
+    kernels: dict[str, list[str]],
+    lines: list[str],
+    launch: bool,
+) -> None:
+    if isinstance(item, Wrapper):
+        lines += [_marker(unit, item.first), _plain(unit, item.first, item.brace)]
+        for inner in item.items:
+            _emit_recorded(unit, partner, inner, kernels, lines, launch)
+        lines.append(_plain(unit, item.last, item.last))
+        return
+    name = item.names[0][0] if item.names else ""
+    if name.startswith(("PYBIND11_MODULE", "TORCH_LIBRARY")):
+        return
+    lines.append(_marker(unit, item.first))
+    if item.kind == "function" and "__global__" in item.specifiers:
+        lines.append(_plain(unit, item.first, item.last))
+        if item.defines:
+            lines.append(_twin(unit, partner, item, kernels))
+        return
+    out, position = [], unit.tokens[item.first].start
+    for at, (end, words) in sorted(_launches(unit, partner, item, twins=True, launch=launch)):
+        out.append(unit.text[position:at] + words)
+        position = end
+    lines.append("".join(out) + unit.text[position : unit.tokens[item.last].end])
+
+
+def _twin(unit: Unit, partner: dict[int, int], item: Declaration, kernels: dict[str, list[str]]) -> str:
+    """A host function with the kernel's template head and parameters that writes them down."""
+    words, index = [], item.first
+    name = item.names[0][0]
+    while unit.tokens[index].text != "{":
+        text = unit.tokens[index].text
+        if text in ("__launch_bounds__", "__attribute__", "__cluster_dims__"):
+            index = partner[index + 1]
+        elif text not in ("__global__", "static", "inline", "extern", "__forceinline__"):
+            words.append(f"vk_{text}" if text == name else text)
+        index += 1
+    targs = ", ".join(_template_arguments(unit, item))
+    records = "".join(f'.arg("{p}", {p})' for p in kernels.get(name, []) if p)
+    body = f'vk::Record r("{name}", {{{targs}}}); r{records}.done();'
+    return f"{' '.join(words)} {{ {body} }}"
+
+
 def _partners(unit: Unit) -> dict[int, int]:
     stack: list[int] = []
     out: dict[int, int] = {}
@@ -152,7 +215,7 @@ def _without_device_bodies(unit: Unit, partner: dict[int, int], item: Declaratio
 
 
 def _launches(
-    unit: Unit, partner: dict[int, int], item: Declaration
+    unit: Unit, partner: dict[int, int], item: Declaration, twins: bool = False, launch: bool = False
 ) -> Iterator[tuple[int, tuple[int, str]]]:
     """(start, (end, new text)) of each ``name<…><<<…>>>`` head and of the end of its arguments."""
     tokens = unit.tokens
@@ -169,12 +232,18 @@ def _launches(
         place = unit.places.span(tokens[_expanded(unit, partner, item, start)].start)
         callee = unit.text[tokens[start].start : tokens[index].start]
         config = unit.text[tokens[index + 3].start : tokens[close].start]
-        yield (
-            tokens[start].start,
-            (tokens[close + 2].end, f'(vk::configure({place.line}, "", {config}), {callee}'),
-        )
         end = tokens[partner[close + 3]]
-        yield end.start, (end.end, "))")
+        if twins:
+            name = tokens[_name(unit, index - 1)]
+            twin = f"{unit.text[tokens[start].start : name.start]}vk_{unit.text[name.start : tokens[index].start]}"
+            given = unit.text[tokens[close + 3].start : end.end]
+            real = f", {callee}<<<{config}>>>{given}" if launch else ""
+            words = f"(vk::configure({place.line}, {config}), {twin}{given}{real})"
+            yield tokens[start].start, (end.end, words)
+        else:
+            words = f'(vk::configure({place.line}, "", {config}), {callee}'
+            yield tokens[start].start, (tokens[close + 2].end, words)
+            yield end.start, (end.end, "))")
         index = close + 3
 
 
@@ -196,8 +265,8 @@ def _closing(unit: Unit, partner: dict[int, int], start: int, last: int) -> int 
     return None
 
 
-def _callee(unit: Unit, index: int) -> int:
-    """The first token of ``ns::kernel<float, 4>``, whose last token is ``index``."""
+def _name(unit: Unit, index: int) -> int:
+    """The token ``kernel`` of ``ns::kernel<float, 4>``, whose last token is ``index``."""
     tokens = unit.tokens
     if tokens[index].text == ">":
         depth = 0
@@ -206,6 +275,13 @@ def _callee(unit: Unit, index: int) -> int:
             index -= 1
             if depth == 0:
                 break
+    return index
+
+
+def _callee(unit: Unit, index: int) -> int:
+    """The first token of ``ns::kernel<float, 4>``, whose last token is ``index``."""
+    tokens = unit.tokens
+    index = _name(unit, index)
     while index >= 2 and tokens[index - 1].text == "::" and tokens[index - 2].kind == "ident":
         index -= 2
     if tokens[index - 1].text == "::":

@@ -27,7 +27,7 @@ LIMITS = Limits(cpu_seconds=60, memory_mb=4096, wall_seconds=90.0)
 
 
 class FrontEndFailed(Exception):
-    """The parsing child crashed or ran into a limit. ``limit`` is True for time and memory."""
+    """The parsing child crashed or ran into a limit. ``limit``: time, memory, or nesting too deep for the parser."""
 
     def __init__(self, message: str, limit: bool) -> None:
         super().__init__(message)
@@ -54,13 +54,18 @@ def parse_device(
         limits=LIMITS,
     )
     if done.returncode != 0 or done.truncated:
-        limit = done.timed_out or done.truncated or done.returncode in (-9, -24)
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        deep = done.returncode == -11 or any(r.startswith("RecursionError") for r in lines[-1:])
+        limit = done.timed_out or done.truncated or done.returncode < 0 or deep
         reason = "ran into a limit" if limit else f"ended with status {done.returncode}"
+        if deep:
+            raise FrontEndFailed("the device code is nested too deeply to be read", True)
         raise FrontEndFailed(f"the parser {reason}{': ' + lines[-1] if lines else ''}", limit)
     try:
         module = codec.loads(done.stdout)
         validate(module)
     except (codec.CodecError, IrInvalid) as error:
+        if "nested too deeply" in str(error):
+            raise FrontEndFailed("the device code is nested too deeply to be read", True) from error
         raise FrontEndFailed(f"the parser's answer is no valid IR: {error}", False) from error
     return module

@@ -65,7 +65,9 @@ def loads(text: str | bytes) -> nodes.Module:
     """Decode and type-check. Raises CodecError."""
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise CodecError("nested too deeply") from None
+    except ValueError as error:
         raise CodecError(f"not JSON: {error}") from None
     module = from_data(data, nodes.Module)
     assert isinstance(module, nodes.Module)

@@ -1,7 +1,7 @@
-// Tensors without elements: shape, strides, dtype and a piece of memory that has an address (see cuda.h). What is not
+// Tensors without elements: shape, strides, dtype and a piece of memory that has an address (see fake_cuda.h). What is not
 // here refuses with vk::Unsupported when it is called, so a case never goes on with a made-up shape.
 #pragma once
-#include "cuda.h"
+#include "fake_cuda.h"
 
 namespace c10 {
 VK_SMALL(Half) VK_SMALL(BFloat16)

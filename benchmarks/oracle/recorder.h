@@ -1,0 +1,55 @@
+// What a launch was given, for nvcc and the real libraries (see benchmarks/launch_recorder.py): one JSON text a launch.
+// Sizes of memory come from the driver, so caching allocators must be off (PYTORCH_NO_CUDA_MEMORY_CACHING=1).
+#pragma once
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cxxabi.h>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <vector>
+namespace vk {
+struct Config { int line; dim3 grid, block; size_t shared; };
+inline Config &config() { static Config c; return c; }
+inline std::vector<std::string> &records() { static std::vector<std::string> r; return r; }
+inline std::vector<std::string> take() { auto r = records(); records().clear(); return r; }
+inline void configure(int line, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) { config() = {line, grid, block, shared}; }
+template <class T> std::string type_text() { int status; char *s = abi::__cxa_demangle(typeid(T).name(), nullptr, nullptr, &status); std::string o = s ? s : "?"; std::free(s); return o; }
+template <class T> std::string value_text(T v) {
+  if constexpr (std::is_same_v<T, bool>) return v ? "true" : "false";
+  else if constexpr (std::is_enum_v<T>) return std::to_string(static_cast<long long>(v));
+  else if constexpr (std::is_integral_v<T>) return std::to_string(v);
+  else return "?";
+}
+inline void pointer(std::ostream &o, const void *p, bool constant) {
+  CUdeviceptr base = 0; size_t size = 0;
+  bool known = p && cuMemGetAddressRange(&base, &size, reinterpret_cast<CUdeviceptr>(p)) == CUDA_SUCCESS;
+  o << "\"kind\": \"pointer\", \"address\": " << reinterpret_cast<unsigned long long>(p) << ", \"const\": " << (constant ? "true" : "false");
+  if (known) o << ", \"memory\": " << base << ", \"offset\": " << reinterpret_cast<CUdeviceptr>(p) - base << ", \"bytes\": " << size;
+  else o << ", \"memory\": null";
+}
+template <class T> struct Shown { static void show(std::ostream &o, const T &) { o << "\"kind\": \"other\""; } };
+template <class T> void show(std::ostream &o, const T &v) {
+  if constexpr (std::is_pointer_v<std::decay_t<T>> || std::is_convertible_v<T, const volatile void *>) {
+    typedef std::remove_pointer_t<std::decay_t<decltype(+v)>> To;
+    pointer(o, const_cast<const void *>(static_cast<const volatile void *>(v)), std::is_const_v<To>);
+  } else if constexpr (std::is_same_v<T, bool>) o << "\"kind\": \"int\", \"value\": " << int(v);
+  else if constexpr (std::is_integral_v<T>) o << "\"kind\": \"int\", \"value\": " << std::to_string(v);
+  else if constexpr (std::is_floating_point_v<T>) o << "\"kind\": \"float\", \"value\": " << (std::isfinite(double(v)) ? std::to_string(double(v)) : "null");
+  else Shown<T>::show(o, v);
+}
+struct Record {
+  std::ostringstream out; bool first = true;
+  Record(const char *kernel, std::vector<std::string> targs) {
+    const Config &c = config();
+    out << "{\"kernel\": \"" << kernel << "\", \"line\": " << c.line << ", \"grid\": [" << c.grid.x << ", " << c.grid.y << ", " << c.grid.z << "], \"block\": [" << c.block.x << ", " << c.block.y << ", " << c.block.z << "], \"shared\": " << c.shared << ", \"targs\": [";
+    for (size_t i = 0; i < targs.size(); ++i) out << (i ? ", " : "") << "\"" << targs[i] << "\"";
+    out << "], \"args\": {";
+  }
+  template <class T> Record &arg(const char *name, const T &v) { out << (first ? "\"" : ", \"") << name << "\": {"; show(out, v); out << "}"; first = false; return *this; }
+  void done() { records().push_back(out.str() + "}}"); }
+};
+}
