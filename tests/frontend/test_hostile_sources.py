@@ -222,7 +222,7 @@ def check(number: int, folder: Path, gates: tuple[str, ...]) -> None:
     assert not found, (number, what, found)
 
 
-@pytest.mark.parametrize("number", range(0, 19))
+@pytest.mark.parametrize("number", range(19))
 def test_a_broken_source_gets_one_clear_line(tmp_path: Path, number: int) -> None:
     check(number, tmp_path, ("static",))
 
