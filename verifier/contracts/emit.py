@@ -64,6 +64,9 @@ class _Emitter:
         """Shapes that a check found equal are asked for the same dims."""
         for _ in range(2):
             for fact in self.seen.path:
+                if fact.prefix is not None and isinstance(fact.prefix[1], Shape):
+                    first, second = (self.run.shapes[s.name] for s in fact.prefix if isinstance(s, Shape))
+                    second.positive |= first.positive
                 if fact.same is None:
                     continue
                 a, b = fact.same
@@ -231,12 +234,28 @@ class _Emitter:
         from verifier.contracts.run import Fact
 
         assert isinstance(fact, Fact)
+        if fact.prefix is not None:
+            return self._prefix(*fact.prefix)
         if fact.same is None:
             return [self.text(fact.text)]
         a, b = ([d.text for d in s] if not isinstance(s, Shape) else self.dims(s.name) for s in fact.same)
         if len(a) == len(b):
             return [self.text(f"({x} == {y})") for x, y in zip(a, b, strict=True) if x != y]
         return [self.text(f"({' * '.join(a) or '1'} == {' * '.join(b) or '1'})")]
+
+    def _prefix(self, first: Shape, second: Shape | tuple[Int, ...]) -> list[str]:
+        """Of a shape without a rank, the dims that the host code asked for before the launch exist, no others."""
+        rank = self._rank(first.name)
+        indices = range(rank) if rank is not None else sorted(self.seen.asked.get(first.name, ()))
+        out: list[str] = []
+        for index in indices:
+            if isinstance(second, Shape):
+                other = self._rank(second.name)
+                if other is None or index < other:
+                    out.append(f"({self._dim(first.name, index)} == {self._dim(second.name, index)})")
+            elif index < len(second):
+                out.append(f"({self._dim(first.name, index)} == {second[index].text})")
+        return [self.text(t) for t in out]
 
     def _scalar(self, param: str, type_: str, value: Value, scalars: list[Scalar]) -> None:
         dtype = dtype_of(type_)
@@ -398,7 +417,7 @@ class _Emitter:
 
     def _nonempty(self, extent: str) -> bool:
         for fact in self.seen.path:
-            if fact.same is None:
+            if fact.same is None and fact.prefix is None:
                 text = self.text(fact.text)
                 if text in (f"{extent} > 0", f"{extent} != 0", f"{extent} >= 1"):
                     return True

@@ -278,7 +278,7 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
                         sizes[identity] = value
     found = first if not sizes and first.complete else explore(lambda run: execute(run, sizes))
     if not found.complete:
-        shorter = explore(lambda run: execute(run, sizes, True))
+        shorter = explore(lambda run: execute(run, sizes, True), max_paths=200)
         found = shorter if shorter.complete else found
     return collect(found, cap, "main")
 

@@ -39,13 +39,15 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing established on the path. ``text``: a clause; or ``same``: two shapes that are equal."""
+    """One thing established on the path. ``text``: a clause; or ``same``: two shapes that are equal; or ``prefix``: the
+    second shape begins with the dims of the first."""
 
     text: str
     origin: Origin
     span: Span = NOWHERE
     note: str = ""
     same: tuple[Shape | tuple[Int, ...], Shape | tuple[Int, ...]] | None = None
+    prefix: tuple[Shape, Shape | tuple[Int, ...]] | None = None
 
 
 @dataclass(slots=True)
@@ -133,6 +135,8 @@ class Seen:
     gaps: tuple[str, ...]
     around: tuple[Storage, ...] = ()
     """Everything that the launcher has allocated or was given so far: each is within the size cap."""
+    asked: dict[str, frozenset[int]] = field(default_factory=dict)
+    """The dims of each free shape that the host code has asked for, so that they exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,6 +510,7 @@ class Run:
                 path=tuple(self.path),
                 checked=frozenset(self.checked),
                 ranks={k: v.rank for k, v in self.shapes.items()},
+                asked={k: frozenset(v.positive) for k, v in self.shapes.items()},
                 around=tuple(self.storages[k] for k in list(self.storages)[self.scope :]),
                 storages={k: copy.copy(self.storages[k]) for k in self._reachable(fields["args"])},
                 loops=tuple(self.loops),

@@ -173,8 +173,8 @@ class ExpressionReader:
 
     def _reference(self, cursor: Cursor) -> Node:
         target = cursor.referenced
-        if target is None:
-            return {"k": "unknown", "why": "name", "args": []}
+        if target is None:  # a template parameter that has been replaced by its argument
+            return evaluated(cursor) or {"k": "unknown", "why": "name", "args": []}
         if target.kind == CursorKind.ENUM_CONSTANT_DECL:
             owner = target.semantic_parent.spelling
             return {"k": "enum", "v": target.enum_value, "name": target.spelling, "owner": owner}
