@@ -6,8 +6,9 @@ Example: ``tiled_partition<32>(block).thread_rank()`` -> ``((z * Dy + y) * Dx + 
 from __future__ import annotations
 
 import re
+from functools import reduce
 
-from verifier.ir.nodes import U32, Binary, Builtin, Expr, IntConst
+from verifier.ir.nodes import U32, U64, Binary, Builtin, Convert, Expr, IntConst
 
 _SIZE = re.compile(r"thread_block_tile<(\d+)")
 
@@ -59,3 +60,22 @@ def special_register(name: str) -> Expr | None:
             return _u32("sub", _u32("shl", IntConst(1, U32), lane_index()), IntConst(1, U32))
         case _:
             return None
+
+
+def _u64(operator: str, left: Expr, right: Expr) -> Expr:
+    return Binary(operator, left, right, U64)  # type: ignore[arg-type]
+
+
+def wide_product(*factors: Expr) -> Expr:
+    return reduce(lambda a, b: _u64("mul", a, b), factors)
+
+
+def wide_sum(*parts: Expr) -> Expr:
+    return reduce(lambda a, b: _u64("add", a, b), parts)
+
+
+def block_rank() -> Expr:
+    """The linear index of the block in its grid, as 64 bits."""
+    x, y, z = (Convert(U64, Builtin(f"blockIdx.{axis}")) for axis in "xyz")
+    wide, high = (Convert(U64, Builtin(f"gridDim.{axis}")) for axis in "xy")
+    return wide_sum(x, wide_product(wide, wide_sum(y, wide_product(high, z))))

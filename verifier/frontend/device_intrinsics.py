@@ -16,8 +16,7 @@ from typing import Literal
 from specs.location import Span
 from verifier.frontend.device_builder import MAX_LEAVES, flatten
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_expressions import Expressions
-from verifier.frontend.device_groups import thread_count, thread_rank, tile_mask, tile_size
+from verifier.frontend.device_cooperative import GROUP_FUNCTIONS, REFUSED_GROUP_FUNCTIONS, GroupCalls
 from verifier.frontend.device_places import is_string, place_type
 from verifier.frontend.device_types import Refused
 from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, FunctionRef, LValue, Memory, Value
@@ -34,7 +33,6 @@ from verifier.ir.nodes import (
     Barrier,
     BarrierReduce,
     Binary,
-    Builtin,
     Call,
     Compare,
     Convert,
@@ -54,7 +52,6 @@ from verifier.ir.nodes import (
     Unary,
     Undef,
     Void,
-    WarpOp,
     size_of,
 )
 
@@ -65,9 +62,11 @@ _OPERATORS = {
     "operator>=": "ge",
 }  # fmt: skip
 _ACCESSOR = re.compile(r"^(const )?at::(GenericPacked)?TensorAccessor<")
-SPECIAL_FUNCTIONS = frozenset(
-    "move forward swap this_thread_block this_grid tiled_partition coalesced_threads sync reduce load_matrix_sync "
-    "store_matrix_sync fill_fragment mma_sync __float_to_tf32".split()
+SPECIAL_FUNCTIONS = (
+    frozenset(
+        "move forward swap load_matrix_sync store_matrix_sync fill_fragment mma_sync __float_to_tf32".split()
+    )
+    | GROUP_FUNCTIONS
 )
 """Functions of the shim that are lowered here instead of by an entry of the table."""
 REFUSED_FUNCTIONS = {
@@ -78,16 +77,15 @@ REFUSED_FUNCTIONS = {
     )
     for shape in shapes.split()
     for what in whats
-}
+} | dict.fromkeys(REFUSED_GROUP_FUNCTIONS, "cooperative group")
 """Functions of the shim that are declared only to be refused."""
-_REDUCTIONS = {"plus": "reduce_add", "less": "reduce_min", "greater": "reduce_max"}
 
 
 def is_accessor(type_: CType) -> bool:
     return type_.kind == "RECORD" and bool(_ACCESSOR.match(type_.spelling))
 
 
-class IntrinsicCalls(Expressions):
+class IntrinsicCalls(GroupCalls):
     """Lowering of calls into the shim."""
 
     def async_copy_call(self, node: Node, arguments: Sequence[Node]) -> None:
@@ -116,7 +114,7 @@ class IntrinsicCalls(Expressions):
     def intrinsic_call(self, node: Node, callee: Node) -> Value | LValue | None:
         name = callee.spelling
         if callee.kind == "CONVERSION_FUNCTION":
-            value = self.rvalue(self._object_node(node))
+            value = self.rvalue(self.object_node(node))
             if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
                 raise Refused("conversion", f"to {node.type.spelling}", node.span)
             return self.convert(value, self.types.of(node.type), node.span, implicit=False)
@@ -126,6 +124,8 @@ class IntrinsicCalls(Expressions):
             return self._operator(node, _OPERATORS[name], name)
         if callee.parent.spelling == "wmma":
             return self.matrix_call(node, name)
+        if callee.parent.spelling == "cooperative_groups":
+            return self.group_function(node, name)
         match name:
             case "move" | "forward":
                 return self.lvalue(node.arguments[0])
@@ -143,12 +143,6 @@ class IntrinsicCalls(Expressions):
                 return self.copy_memory(node)
             case "memset" | "__builtin_memset":
                 return self.set_memory(node)
-            case "this_thread_block" | "this_grid" | "tiled_partition":
-                type_ = self.types.of(node.type)
-                assert isinstance(type_, Struct)
-                return Aggregate(type_, {})
-            case "sync" | "reduce" if callee.parent.spelling == "cooperative_groups":
-                return self._group_function(node, name)
         if name.startswith("__builtin_"):
             number = node.evaluate()
             if number is not None:
@@ -160,10 +154,6 @@ class IntrinsicCalls(Expressions):
         if entry is None:
             raise Refused("unknown function", name, node.span)
         return self.intrinsic(entry, node, self.given_all(node, callee))
-
-    def _object_node(self, node: Node) -> Node:
-        first = node.operands[0]
-        return first.operands[0] if first.kind == "MEMBER_REF_EXPR" and first.operands else first
 
     def _swap(self, node: Node) -> None:
         first, second = (self.freeze(self.lvalue(argument)) for argument in node.arguments)
@@ -383,27 +373,16 @@ class IntrinsicCalls(Expressions):
         assert not isinstance(mask, Aggregate | ArrayValue | Closure | FunctionRef)
         mask = self.convert(mask, U32, span)
         rest = values[1:]
+        if entry.meaning == "match_all":
+            value, pointer = flatten(rest)
+            same = self.collective("match_all", mask, (value,), type_, span)
+            (bits,) = flatten([same])
+            place = self.dereference(pointer, span)
+            self.write(place, self.convert(self.truth(bits), place.type, span), span)
+            return same
         if entry.meaning in ("ballot", "any", "all", "uni"):
             return self.collective(entry.meaning, mask, (self.truth(flatten(rest)[0]),), type_, span)
         return self.collective(entry.meaning, mask, rest, type_, span)
-
-    def collective(
-        self, op: str, mask: Expr | None, values: Sequence[Value], type_: Type, span: Span
-    ) -> Value:
-        if isinstance(type_, Struct):
-            first, *others = values
-            if not isinstance(first, Aggregate):
-                raise Refused("shuffle", "of a class", span)
-            return Aggregate(
-                type_,
-                {
-                    f.name: self.collective(op, mask, (first.fields[f.name], *others), f.type, span)
-                    for f in type_.fields
-                },
-            )
-        result = self.temporary(type_)
-        self.emit(WarpOp(op, result.name, mask, tuple(flatten(values)), type_, self.site(span), span))
-        return Read(result.name, type_)
 
     def _barrier(self, entry: Intrinsic, arguments: Sequence[Node], span: Span) -> Value | None:
         match entry.meaning:
@@ -479,11 +458,11 @@ class IntrinsicCalls(Expressions):
             self.write(target, self.convert(value, type_, node.span, implicit=False), node.span)
             return target
         if callee.parent.parent.spelling == "cooperative_groups":
-            return self._group_method(node, owner, name)
+            return self.group_method(node, owner, name)
         raise Refused("method without a meaning", f"{owner}::{name}", node.span)
 
     def _accessor(self, node: Node, name: str) -> Value | LValue:
-        source = node.arguments[0] if name == "operator[]" else self._object_node(node)
+        source = node.arguments[0] if name == "operator[]" else self.object_node(node)
         accessor = self.rvalue(source)
         if not isinstance(accessor, Aggregate):
             raise Refused("tensor accessor", node.source[:60], node.span)
@@ -512,76 +491,3 @@ class IntrinsicCalls(Expressions):
             "strides_": ArrayValue(strides.items[1:]),
         }
         return Aggregate(type_, rest)
-
-    # --- cooperative groups ---
-
-    def _group_method(self, node: Node, owner: str, name: str) -> Value | None:
-        span = node.span
-        match owner, name:
-            case "thread_block", "sync":
-                self.emit(Barrier("block", self.site(span), None, span))
-                return None
-            case "grid_group", "sync":
-                self.emit(Barrier("grid", self.site(span), None, span))
-                return None
-            case "thread_block", "thread_rank":
-                return thread_rank()
-            case "thread_block", "size" | "num_threads":
-                return thread_count()
-            case "thread_block", "group_index" | "thread_index" | "group_dim" | "dim_threads":
-                builtin = {"group_index": "blockIdx", "thread_index": "threadIdx"}.get(name, "blockDim")
-                type_ = self.types.of(node.type)
-                assert isinstance(type_, Struct)
-                return Aggregate(type_, {axis: Builtin(f"{builtin}.{axis}") for axis in "xyz"})
-            case "thread_block_tile", _:
-                return self._tile_method(node, name, tile_size(self._object_node(node).type.spelling))
-        raise Refused("cooperative group", f"{owner}::{name}", span)
-
-    def _tile_method(self, node: Node, name: str, size: int) -> Value | None:
-        span = node.span
-        if size not in (1, 2, 4, 8, 16, 32):
-            raise Refused("cooperative group", f"tile of {size} threads", span)
-        width = IntConst(size, U32)
-        mask = tile_mask(size)
-        type_ = self.types.of(node.type)
-        match name:
-            case "sync":
-                self.emit(Barrier("warp", self.site(span), mask, span))
-                return None
-            case "thread_rank":
-                return Binary("rem", thread_rank(), width, U32, span)
-            case "size" | "num_threads":
-                return width
-            case "meta_group_rank":
-                return Binary("div", thread_rank(), width, U32, span)
-            case "meta_group_size":
-                padded = Binary("add", thread_count(), IntConst(size - 1, U32), U32, span)
-                return Binary("div", padded, width, U32, span)
-            case "shfl" | "shfl_up" | "shfl_down" | "shfl_xor":
-                value, lane = self.ordered(node.arguments)
-                (number,) = flatten([lane])
-                number = self.convert(number, I32 if name in ("shfl", "shfl_xor") else U32, span)
-                return self.collective(name, mask, (value, number, IntConst(size, I32)), type_, span)
-            case "any" | "all" | "ballot" if size == 32:
-                return self.collective(name, mask, (self.condition(node.arguments[0]),), type_, span)
-        raise Refused("cooperative group", f"thread_block_tile<{size}>::{name}", span)
-
-    def _group_function(self, node: Node, name: str) -> Value | None:
-        group = node.arguments[0].type.spelling
-        if name == "sync":
-            if "thread_block_tile" in group:
-                self.emit(Barrier("warp", self.site(node.span), tile_mask(tile_size(group)), node.span))
-            elif group.endswith("thread_block"):
-                self.emit(Barrier("block", self.site(node.span), None, node.span))
-            elif group.endswith("grid_group"):
-                self.emit(Barrier("grid", self.site(node.span), None, node.span))
-            else:
-                raise Refused("cooperative group", f"sync of {group}", node.span)
-            return None
-        functor = node.arguments[2].type.spelling.partition("<")[0].rpartition("::")[2]
-        size = tile_size(group) if "thread_block_tile" in group else 0
-        if functor not in _REDUCTIONS or size != 32:
-            raise Refused("cooperative group", f"reduce over {group} with {functor}", node.span)
-        type_ = self.types.of(node.type)
-        value = self.scalar(node.arguments[1])
-        return self.collective(_REDUCTIONS[functor], tile_mask(size), (value,), type_, node.span)

@@ -3,7 +3,7 @@
 Invariant: a collective is participation of the lanes in its mask and a value; it orders no memory. IR arguments:
 ``shfl``, ``shfl_up``, ``shfl_down``, ``shfl_xor``: (value, lane or delta or lane mask, width: i32) with the second as
 C declares it (i32 for shfl and shfl_xor, u32 for up and down); ``ballot``, ``any``, ``all``: (predicate: bool);
-``match_any``, ``reduce_*``: (value). Results: value type; ballot u32; any, all i32; match_any u32; activemask u32.
+``match_any``, ``match_all``, ``reduce_*``: (value). Results: value type; ballot u32; any, all i32; match_any u32; activemask u32.
 
 Example: ``__shfl_down_sync(m, v, 16)`` -> WarpOp("shfl_down", t, m, (v, 16:u32, 32), f32, site).
 """
@@ -37,7 +37,7 @@ def entries() -> Iterator[Intrinsic]:
         "warp", "warp", "match_any", *(f"unsigned __match_any_sync(unsigned, {t})" for t in _VALUES[:8])
     )
     yield from declare(
-        "warp", "unknown", "", *(f"unsigned __match_all_sync(unsigned, {t}, int*)" for t in _VALUES[:8])
+        "warp", "warp", "match_all", *(f"unsigned __match_all_sync(unsigned, {t}, int*)" for t in _VALUES[:8])
     )
     for op in ("add", "min", "max"):
         yield from declare(

@@ -1,0 +1,94 @@
+"""Cooperative groups: ranks, masks and collectives of every kind of group; the rest is refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.frontend.reading import body_of, kernel_of, statements, unsupported_in
+from verifier.ir import nodes as n
+
+CG = "namespace cg = cooperative_groups;"
+BLOCK = "auto block = cg::this_thread_block(); "
+TILE = BLOCK + "auto tile = cg::tiled_partition<8>(block); "
+
+
+def collectives(code: str, prefix: str = CG) -> list[str]:
+    return [s.op for s in statements(kernel_of(code, prefix).body) if isinstance(s, n.WarpOp)]
+
+
+@pytest.mark.parametrize(
+    ("call", "op"),
+    [
+        ("k = tile.any(k);", "any"),
+        ("k = tile.all(k);", "all"),
+        ("k = tile.ballot(k);", "ballot"),
+        ("k = tile.shfl_xor(k, 1);", "shfl_xor"),
+        ("k = cg::reduce(tile, k, cg::plus<int>());", "reduce_add"),
+        ("k = cg::reduce(tile, k, cg::bit_xor<int>());", "reduce_xor"),
+        ("k = cg::inclusive_scan(tile, k);", "group_inclusive_scan"),
+    ],
+)
+def test_a_small_tile_takes_part_with_its_own_lanes(call: str, op: str) -> None:
+    assert collectives(TILE + call) == [op]
+    assert "mask (255:u32 << " in body_of(TILE + call, CG)
+
+
+def test_the_ballot_of_a_tile_starts_at_its_first_lane() -> None:
+    assert ">>" in body_of(TILE + "k = tile.ballot(k);", CG)
+
+
+def test_a_coalesced_group_holds_its_mask() -> None:
+    code = "auto g = cg::coalesced_threads(); k = g.size() + g.thread_rank(); g.sync(); k = g.shfl(k, 0);"
+    assert collectives(code) == ["activemask", "group_shfl"]
+    text = body_of(code, CG)
+    assert "barrier warp" in text and "mask g.mask_" in text and "__popc((g.mask_ & " in text
+
+
+def test_the_rank_in_the_grid_is_64_bits() -> None:
+    text = body_of("unsigned long long r = cg::this_grid().thread_rank(); k = r > 5;", CG)
+    assert "u64(gridDim.y)" in text and "u64(((blockDim.x * blockDim.y) * blockDim.z))" in text
+
+
+def test_members_of_a_class_are_exchanged_one_by_one() -> None:
+    functor = """struct Pair { float top; int at; };
+    struct Best { __device__ Pair operator()(Pair a, Pair b) const { return a.top > b.top ? a : b; } };"""
+    code = (
+        BLOCK
+        + "auto w = cg::tiled_partition<32>(block); Pair p{1.0f, k}; p = cg::reduce(w, p, Best{}); k = p.at;"
+    )
+    assert collectives(code, CG + functor) == ["group_reduce", "group_reduce"]
+
+
+@pytest.mark.parametrize(
+    "functor",
+    [
+        "__device__ int seen[4]; struct F { __device__ int operator()(int a, int b) const { seen[0] = a; return b; } };",
+        "struct F { int *p; __device__ int operator()(int a, int b) const { return a; } };",
+        "__device__ int f(int *p); struct F { __device__ int operator()(int a, int b) const { return f(&a); } };",
+        "struct F { __device__ int operator()(int a, int b) const { __syncthreads(); return b; } };",
+    ],
+)
+def test_a_functor_that_does_more_than_compute_is_refused(functor: str) -> None:
+    (found,) = unsupported_in(TILE + "k = cg::reduce(tile, k, F{});", CG + functor)
+    assert found.construct == "cooperative group" and "F" in found.detail
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "auto g = cg::labeled_partition(cg::coalesced_threads(), k);",
+        "auto t = cg::tiled_partition<4>(cg::coalesced_threads());",
+        "auto t = cg::tiled_partition(cg::this_thread_block(), 4);",
+        "cg::thread_group g = cg::this_thread_block(); g.sync();",
+        "__shared__ int s[4]; cg::memcpy_async(cg::this_thread_block(), s, o, 16);",
+        "cg::wait(cg::this_thread_block());",
+    ],
+)
+def test_groups_whose_lanes_are_not_known_are_refused(code: str) -> None:
+    assert "cooperative group" in {found.construct for found in unsupported_in(code, CG)}
+
+
+def test_match_all_tells_whether_all_are_equal() -> None:
+    code = "int all; unsigned m = __match_all_sync(0xffffffffu, k, &all); o[0] = all + m;"
+    assert collectives(code, "") == ["match_all"]
+    assert "!= 0:u32" in body_of(code)
