@@ -74,7 +74,9 @@ def join(
     """The stated contract applied to each lifted one of its kernel; on its own where there is none."""
     params = {p["name"]: p["type"] for p in kernel["params"]} if kernel is not None else {}
     for param in (*stated.buffers, *stated.content):
-        if params and param not in params:
+        if (
+            params and param.partition(".")[0] not in params
+        ):  # ``p.data``: a pointer in a class passed by value
             raise ContractError(
                 f"{stated.kernel} has no parameter {param!r}",
                 stated.span,

@@ -38,12 +38,14 @@ def is_address(t: Terms, term: Term) -> bool:
 
 def address(x: Evaluator, p: Ptr, e: ir.Call | ir.Convert, span: Span) -> Val:
     """A pointer as a number. Nothing is known of it but which object it points into, and where."""
-    from verifier.symex.expressions import Unmodelled
+    from verifier.symex.expressions import Unmodelled, Val
 
     obj = p.alts[0][1] if len(p.alts) == 1 else None
     if obj is None or not isinstance(e.type, ir.Int):
         raise Unmodelled("pointer cast", "a pointer whose target is not known, as a number", span)
     offset = p.alts[0][2]
+    if obj is x.null:
+        return Val(offset, p.deps)
     return x.fit(x.t.add(address_of(x.t, obj), offset), e.type, id(e), span, "address", p.deps, False)
 
 

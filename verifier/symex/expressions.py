@@ -41,7 +41,7 @@ class Val:
 
 @dataclass(frozen=True, slots=True)
 class Ptr:
-    """A pointer: exactly one alternative's condition holds. ``obj`` None is the null or an unknown pointer."""
+    """A pointer: exactly one alternative's condition holds. ``obj`` None is an unknown pointer."""
 
     alts: tuple[tuple[Term, MemoryObject | None, Term], ...]
     deps: int = 0
@@ -76,6 +76,7 @@ class Evaluator:
         self.path = ""
         self.budget = node_budget
         self._node_keys: dict[int, object] = {}
+        self.null = MemoryObject("the null pointer", "global", self.t.zero, 1)
 
     # --- bookkeeping ------------------------------------------------------------------------------------------------
 
@@ -411,26 +412,39 @@ class Evaluator:
         return Val(out, deps)
 
     def _compare_pointers(self, e: ir.Compare, a: Value, b: Value) -> Val:
-        if not isinstance(a, Ptr) or not isinstance(b, Ptr) or len(a.alts) != 1 or len(b.alts) != 1:
+        """Exact within one object and against null; anything else may be either way."""
+        if not isinstance(a, Ptr) or not isinstance(b, Ptr):
             return Val(self.fresh_bool("ptrcmp"))
-        (_, oa, xa), (_, ob, xb) = a.alts[0], b.alts[0]
-        if oa is not None and oa is ob:
-            cmp = ir.Compare(e.op, ir.BoolConst(True), ir.BoolConst(True))
-            t = self.t
+        t, deps = self.t, a.deps | b.deps
+        if len(a.alts) == len(b.alts) == 1 and a.alts[0][1] is not None and a.alts[0][1] is b.alts[0][1]:
+            xa, xb = a.alts[0][2], b.alts[0][2]
             table = {
                 "lt": t.lt(xa, xb),
                 "le": t.le(xa, xb),
                 "gt": t.lt(xb, xa),
                 "ge": t.le(xb, xa),
                 "eq": t.eq(xa, xb),
+                "ne": t.ne(xa, xb),
             }
-            return Val(table.get(cmp.op, t.ne(xa, xb)), a.deps | b.deps)
-        known = oa or ob
-        name = f"nonnull:{known.name}" if known is not None else self.t.fresh_name("ptrcmp")
-        flag = self.t.bapp(name, (), 0 if known is not None else 2)
-        if e.op == "ne":
-            return Val(flag)
-        return Val(self.t.not_(flag)) if e.op == "eq" else Val(self.fresh_bool("ptrcmp"))
+            return Val(table[e.op], deps)
+        for one, other in ((a, b), (b, a)):
+            if e.op in ("eq", "ne") and self._is_null(other):
+                null = t.or_(*(t.and_(c, self._null(o)) for c, o, _ in one.alts))
+                return Val(null if e.op == "eq" else t.not_(null), deps)
+        return Val(self.fresh_bool("ptrcmp"))
+
+    def _is_null(self, p: Ptr) -> bool:
+        return len(p.alts) == 1 and p.alts[0][1] is self.null and p.alts[0][2] is self.t.zero
+
+    def _null(self, obj: MemoryObject | None) -> Term:
+        """Whether a pointer into the object is null: a buffer may be (it is empty then), what the kernel declares is not."""
+        if obj is self.null:
+            return self.t.true
+        if obj is None:
+            return self.fresh_bool("null")
+        if obj.space != "global":
+            return self.t.false
+        return self.t.not_(self.t.bapp(f"nonnull:{obj.name}", (), 0))
 
     def _select(self, e: ir.Select) -> Value:
         c = self.value(e.cond)
@@ -483,13 +497,13 @@ class Evaluator:
                 return v
             case (ir.Pointer(), ir.Bool()):
                 return self._compare_pointers(
-                    ir.Compare("ne", e.operand, e.operand), v, Ptr(((t.true, None, t.zero),))
+                    ir.Compare("ne", e.operand, e.operand), v, Ptr(((t.true, self.null, t.zero),))
                 )
             case (ir.Pointer(), _) | (_, ir.Pointer()):
                 if isinstance(v, Ptr):
                     return calls.address(self, v, e, e.span)
                 if isinstance(v.term, Const) and v.term.value == 0:
-                    return Ptr(((t.true, None, t.zero),))
+                    return Ptr(((t.true, self.null, t.zero),))
                 return calls.pointer_at(self, v, e.span)
         assert isinstance(v, Val)
         match source, e.type:
