@@ -262,7 +262,7 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
         host.call(usr, [free_argument(run, p, main=True) for p in function["params"]])
 
     types = _variable_types(code)
-    first = explore(lambda run: execute(run, {}), max_paths=16)
+    first = explore(lambda run: execute(run, {}), max_paths=8)
     sizes: dict[str, int] = {}
     fixed = {v["id"] for v in code.globals if v["name"] in in_device}
     for run in first.runs:
@@ -276,14 +276,20 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
                     value = _constant_value(code, identity)
                     if value is not None and value >= 1:
                         sizes[identity] = value
-    found = first if not sizes and first.complete else explore(lambda run: execute(run, sizes))
-    if not found.complete:
-        shorter = explore(lambda run: execute(run, sizes, True), max_paths=200)
-        found = shorter if shorter.complete else found
+    if not sizes and first.complete:
+        return collect(first, cap, "main")
+    found = explore(
+        lambda run: execute(run, sizes, not first.complete), max_paths=48 if first.complete else 200
+    )
     return collect(found, cap, "main")
 
 
 def _variables(code: HostCode) -> list[Node]:
+    found: list[Node] = code.remember("variables", code.paths, lambda: _all_variables(code))
+    return found
+
+
+def _all_variables(code: HostCode) -> list[Node]:
     out: list[Node] = list(code.globals)
 
     def walk(node: Any) -> None:

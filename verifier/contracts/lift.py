@@ -16,12 +16,12 @@ Example::
 from __future__ import annotations
 
 from specs.location import Span
+from verifier.contracts.effects import assigned_variables
 from verifier.contracts.evaluate import Evaluator, merge
 from verifier.contracts.inert import dies, goes_on, has_loop, touches, ways_out
 from verifier.contracts.loops import (
     Break,
     Continue,
-    assigned_variables,
     execute_loop,
     execute_range,
     havoc_cells,
@@ -67,8 +67,6 @@ class Host(Evaluator):
         self.stack: list[str] = []
         self.alone = False
         """Nothing runs after the function that is called first: it is the whole program, or an entry followed on its own."""
-        self.inert: dict[str, bool] = {}
-        self.shared = frozenset(v["id"] for v in code.globals if not v["const"])
         self._globals()
 
     def _globals(self) -> None:
@@ -127,28 +125,38 @@ class Host(Evaluator):
 
         Following it would cost paths and tell nothing; what it is given is unknown afterwards.
         """
-        if usr not in self.inert:
-            function = self.code.functions[usr]
-            result = function["result"]
-            self.inert[usr] = (
-                (result in ("void", "float", "double") or result.endswith("*"))
-                and has_loop(function["body"])
-                and not touches(self.code, {"fn": usr, "k": "call", "name": "?", "args": []}, self.shared)
+        function = self.code.functions[usr]
+        result, call = function["result"], {"fn": usr, "k": "call", "name": "?", "args": []}
+        return bool(
+            self.code.remember(
+                "inert",
+                function,
+                lambda: (
+                    (result in ("void", "float", "double") or result.endswith("*"))
+                    and has_loop(function["body"])
+                    and not touches(self.code, call, frozenset())
+                ),
             )
-        return self.inert[usr]
+        )
 
     def skips(self, loop: Node) -> bool:
         """Whether a loop could be skipped (see ``skip``)."""
-        key = f"{loop.get('s')}"
-        if key not in self.inert:
-            parts = [n for n in (loop["body"], loop.get("step"), loop.get("c")) if n]
-            self.inert[key] = not any(touches(self.code, n, frozenset()) or ways_out(n, True) for n in parts)
-        return self.inert[key]
+        return all(self._outside(n, True) for n in (loop["body"], loop.get("step"), loop.get("c")) if n)
+
+    def _outside(self, node: Node, loop: bool) -> bool:
+        """Whether a statement touches nothing of the device and is left only at its end."""
+        return bool(
+            self.code.remember(
+                f"outside {loop}",
+                node,
+                lambda: not touches(self.code, node, frozenset()) and not ways_out(node, loop),
+            )
+        )
 
     def skip(self, nodes: list[Node], why: str, *, loop: bool = False) -> bool:
         """Statements that touch nothing of the device, of which it does not matter whether they run: what they may
         change is unknown afterwards."""
-        if any(touches(self.code, n, frozenset()) or ways_out(n, loop) for n in nodes):
+        if not all(self._outside(n, loop) for n in nodes):
             return False
         if self.run.speculative:
             raise NotSimple
@@ -342,7 +350,10 @@ class Host(Evaluator):
 
     def _one_way(self, node: Node, condition: Bool) -> bool:
         """``if (c) { …; exit(1); }``: the program goes on only where c does not hold, so there is one path."""
-        if node["else"] is not None or not dies(node["then"]) or self.run.speculative:
+        then = node["then"]
+        if node["else"] is not None or self.run.speculative:
+            return False
+        if not self.code.remember("dies", then, lambda: dies(then)):
             return False
         if not self.unfollowed(condition):  # else nothing is known either way
             self.run.assume(lnot(condition), self.span(node))

@@ -12,17 +12,16 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts import tensors
-from verifier.contracts.calls import changes_nothing
+from verifier.contracts.effects import assigned_variables
 from verifier.contracts.inert import dies, ways_out
-from verifier.contracts.lvalues import pure, roots
-from verifier.contracts.objects import Address, Float, Items, Iterator, Record, Shape, Tensor, Unknown, Value
+from verifier.contracts.lvalues import pure
+from verifier.contracts.objects import Address, Float, Items, Shape, Tensor, Unknown, Value
 from verifier.contracts.run import Dead, Fact, Forked, NotSimple, Refused
 from verifier.contracts.values import TRUE, Bool, Int, arith, compare, const, convert, limits
 from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
     from verifier.contracts.lift import Host
-    from verifier.contracts.memory import Memory
 
 
 class Break(Exception):
@@ -64,7 +63,8 @@ def _follow(host: Host, node: Node) -> None:
         if node["k"] == "do":
             _iteration(host, node)
         rounds = 0
-        launches = _contains(node["body"], ("launch",)) or _calls(node["body"])
+        body = node["body"]
+        launches = host.code.remember("launches", body, lambda: _contains(body, ("launch",)) or _calls(body))
         while True:
             condition = host.condition(node["c"]) if node.get("c") else TRUE
             known = host.run.evaluate(condition)
@@ -257,7 +257,7 @@ def _representative(host: Host, node: Node) -> None:
     if counter is not None and isinstance(first, Int):
         _range(host, node, counter, step, first)
     enter = True
-    if _contains(node["body"], ("return",)):
+    if host.code.remember("returns", node["body"], lambda: _contains(node["body"], ("return",))):
         enter = run.decide(run.unknown_condition(f"{host.span(node)}: the loop is entered"))
     if enter:
         if node.get("c"):
@@ -389,136 +389,6 @@ def _literal(node: Node) -> int | None:
         node = node["a"]
     value = node.get("v") if node["k"] in ("int", "var") else None
     return value if isinstance(value, int) and value > 0 else None
-
-
-def assigned_variables(host: Memory, nodes: list[Node], taken: set[str] | None = None) -> set[str]:
-    """Cells that the code may assign: assignments, ++, addresses taken, reference arguments, lambdas that are called.
-
-    ``taken`` collects those of which the code makes a pointer or another name.
-    """
-    found: set[str] = set()
-    seen: set[str] = set()
-
-    def root(node: Node | None, named: bool = False) -> None:
-        for cell in roots(node):
-            cell = host.references.get(cell, Address(cell)).cell
-            found.add(cell)
-            if named and taken is not None:
-                taken.add(cell)
-
-    def targets(value: Any) -> None:
-        match value:
-            case Address(cell=cell) if cell not in found:
-                found.add(cell)
-                targets(host.cells.get(cell))
-            case Iterator(place=place) if place is not None:
-                found.add(place.cell)
-            case Items(items=items):
-                for item in items:
-                    targets(item)
-            case Record(fields=fields):
-                for item in fields.values():
-                    targets(item)
-
-    def walk(node: Any) -> None:
-        if isinstance(node, list):
-            for item in node:
-                walk(item)
-            return
-        if not isinstance(node, dict):
-            return
-        match node.get("k"):
-            case "var" if "id" in node:  # a store through it may change what it points to
-                targets(host.cells.get(host.references.get(node["id"], Address(node["id"])).cell))
-            case "index" if node["a"]["k"] == "cast" and node["a"]["a"]["t"].endswith("]"):
-                walk(node["a"]["a"])
-                walk(node["i"])
-                return
-            case "cast" if node["t"].endswith("*") and node["a"]["t"].endswith("]"):
-                root(node["a"], True)
-            case "decl":
-                for variable in node["vars"]:
-                    if variable["ref"] and not variable.get("const_ref"):
-                        root(variable["init"], True)
-            case "range" if node.get("var") and node["var"]["ref"] and not node["var"]["const_ref"]:
-                root(node["a"])
-            case "bin" if node["op"].endswith("=") and node["op"] not in ("<=", ">=", "==", "!="):
-                root(node["a"])
-            case "un" if node["op"] in ("++", "--", "p++", "p--", "&"):
-                root(node["a"], node["op"] == "&")
-            case "operator" if node["name"].split("operator")[-1] in (
-                "=",
-                "+=",
-                "-=",
-                "*=",
-                "/=",
-                "<<",
-                ">>",
-            ):
-                root(node["args"][0])
-            case "method" if node["base"] is not None and not node["name"].startswith("at::Tensor"):
-                if node["name"].split("::")[-1] in (
-                    "push_back",
-                    "emplace_back",
-                    "pop_back",
-                    "clear",
-                    "resize",
-                    "insert",
-                    "erase",
-                    "data",
-                    "begin",
-                    "end",
-                    "at",
-                    "front",
-                    "back",
-                    "fill",
-                    "assign",
-                    "swap",
-                    "reset",
-                    "emplace",
-                ) or node["name"].startswith("vk::unknown"):
-                    root(node["base"], True)
-            case "call" | "method" | "construct" | "operator":
-                if "fn" in node:
-                    function = host.code.functions.get(node["fn"])
-                    for index, argument in enumerate(node["args"]):
-                        if (
-                            function is None
-                            or index >= len(function["params"])
-                            or function["params"][index]["ref"]
-                        ):
-                            root(argument)
-                    if node["fn"] not in seen and function is not None:
-                        seen.add(node["fn"])
-                        walk(function["body"])
-                elif node.get("k") == "call" and node["name"] and not changes_nothing(node["name"]):
-                    for argument in node["args"]:
-                        root(argument)
-                elif node.get("name") == "" or str(node.get("name", "")).endswith("operator()"):
-                    _walk_lambdas(host, walk)
-                    if str(node.get("name", "")).startswith("vk::unknown"):
-                        for argument in node["args"]:
-                            root(argument)
-        for key, value in node.items():
-            if key != "s":
-                walk(value)
-
-    for item in nodes:
-        walk(item)
-    return found
-
-
-def _walk_lambdas(host: Memory, walk: Any) -> None:
-    """A call through a variable: any lambda that is around may run."""
-    from verifier.contracts.objects import Function
-
-    for value in list(host.cells.values()):
-        if isinstance(value, Function) and value.node is not None and value.node.get("body") is not None:
-            node, value_body = value.node, value.node["body"]
-            if not node.get("walked"):
-                node["walked"] = True
-                walk(value_body)
-                node["walked"] = False
 
 
 def _contains(node: Any, kinds: tuple[str, ...]) -> bool:

@@ -236,7 +236,7 @@ class Memory:
 
     def lost_code(self, parts: list[Any]) -> None:
         """Code that may run at any time from now on: bodies, or functions by USR."""
-        from verifier.contracts.loops import assigned_variables
+        from verifier.contracts.effects import assigned_variables
 
         for part in parts:
             function = self.code.functions.get(part) if isinstance(part, str) else None

@@ -30,7 +30,7 @@ from verifier.source.device_text import SourceText
 
 DTYPES = ("f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool")
 _BUFFER = re.compile(
-    r"(?:(?P<mode>in|out|inout)\s+)?(?P<dtype>\w+)\s*\[(?P<dims>.*)\]\s*(?P<rest>(?:fresh|align\s+\d+|nullable|\s)*)$"
+    r"(?:(?P<mode>in|out|inout)\s+)?(?P<dtype>\w+)\s*\[(?P<dims>.*)\]\s*(?P<rest>(?:fresh|align\s+\d+|\s)*)$"
 )
 _CONTENT = re.compile(r"(?P<low>.+?)\s*\.\.\s*(?P<high>.+)$")
 _CALLABLE = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
@@ -179,14 +179,19 @@ def content(param: str, text: str, span: Span) -> tuple[str, str, Span]:
     return _clause(found["low"], span), _clause(found["high"], span), span
 
 
+def _plain(value: Any) -> bool:
+    """A clause as text, or a number."""
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
 def _three(value: Any, what: str, span: Span) -> tuple[str, str, str]:
     if isinstance(value, str):
         value = _split(
             value.strip().removeprefix("(").removesuffix(")") if value.strip().startswith("(") else value
         )
-    if isinstance(value, int):
+    if isinstance(value, int) and not isinstance(value, bool):
         value = [value]
-    if not isinstance(value, list | tuple) or not 1 <= len(value) <= 3:
+    if not isinstance(value, list | tuple) or not 1 <= len(value) <= 3 or not all(map(_plain, value)):
         raise ContractError(
             f"launch: {what} needs one to three sizes", span, f'write {what} = ["ceil_div(n, 256)"]'
         )
@@ -269,23 +274,38 @@ def _table(table: Any, index: int, source: str, places: _Places) -> Stated:
             )
         return value
 
+    def text(value: Any, key: str, *, number: bool = False) -> str:
+        """What may stand as a clause. ``key``: where it stands."""
+        if not (isinstance(value, str) or (number and _plain(value))):
+            kind = "text or a number" if number else "text"
+            raise ContractError(
+                f"{key} must hold {kind}", places.of(key, index), "see docs/reference/contracts.md"
+            )
+        return str(value)
+
     out = Stated(table["kernel"], source, here)
     if "instantiation" in table:
-        out.instantiation = tuple(
-            str(t) for t in typed("instantiation", list, "a list of template arguments")
-        )
+        arguments = typed("instantiation", list, "a list of template arguments")
+        if not all(isinstance(a, str | int) for a in arguments):
+            raise ContractError(
+                "instantiation must hold text or numbers",
+                places.of("instantiation", index),
+                'write ["float", 4]',
+            )
+        out.instantiation = tuple(str(a).lower() if isinstance(a, bool) else str(a) for a in arguments)
     out.launcher = typed("launcher", str, "a host function's name")
     for name, value in typed("symbols", dict, "a table of symbols").items():
         out.symbols[name] = _symbol(name, value, places.of(name, index))
-    for text in typed("requires", list, "a list of clauses"):
-        place = places.of(str(text), index)
-        out.requires.append((_clause(str(text), place), place))
-    for name, text in typed("buffers", dict, "a table of buffers").items():
-        out.buffers[name] = buffer(name, str(text), places.of(str(text), index))
-    for name, text in typed("content", dict, "a table of contents").items():
-        out.content[name] = content(name, str(text), places.of(str(text), index))
-    for name, text in typed("scalars", dict, "a table of scalars").items():
-        out.scalars[name] = None if text == "any" else _clause(str(text), places.of(name, index))
+    for item in typed("requires", list, "a list of clauses"):
+        place = places.of(str(item), index)
+        out.requires.append((_clause(text(item, "requires"), place), place))
+    for name, value in typed("buffers", dict, "a table of buffers").items():
+        out.buffers[name] = buffer(name, text(value, name), places.of(str(value), index))
+    for name, value in typed("content", dict, "a table of contents").items():
+        out.content[name] = content(name, text(value, name), places.of(str(value), index))
+    for name, value in typed("scalars", dict, "a table of scalars").items():
+        spoken = text(value, name, number=True)
+        out.scalars[name] = None if spoken == "any" else _clause(spoken, places.of(name, index))
     for item in typed("no_alias", list, "a list of pairs"):
         place = places.of("no_alias", index)
         if not (isinstance(item, list) and len(item) == 2 and all(isinstance(i, str) for i in item)):
@@ -298,7 +318,7 @@ def _table(table: Any, index: int, source: str, places: _Places) -> Stated:
         out.launch = StatedLaunch(
             _three(launch["grid"], "grid", place),
             _three(launch["block"], "block", place),
-            _clause(str(launch.get("shared_bytes", "0")), place),
+            _clause(text(launch.get("shared_bytes", "0"), "shared_bytes", number=True), place),
             place,
         )
     if "reference" in table:

@@ -14,6 +14,7 @@ Example::
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +47,14 @@ class HostCode:
     unknown_names: tuple[str, ...] = field(default=())
     launches: tuple[Span, ...] = ()
     """Where the text launches a kernel, by its tokens: also in functions that nothing calls."""
+    memo: dict[tuple[str, int], Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was found out about a node, by the question and the node's ``id()``: the tree lives as long as this does."""
+
+    def remember(self, question: str, node: object, answer: Callable[[], Any]) -> Any:
+        key = (question, id(node))
+        if key not in self.memo:
+            self.memo[key] = answer()
+        return self.memo[key]
 
     def span(self, place: list[int] | None) -> Span:
         if not place or not place[1]:

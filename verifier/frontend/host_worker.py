@@ -354,6 +354,9 @@ class Reader(ExpressionReader):
 
 _LAUNCH = re.compile(r"<<<|\bcudaLaunch(?:Cooperative)?Kernel(?:ExC?)?\b")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_INTRINSIC = re.compile(
+    r"\b(__(?!builtin|attribute|launch|align|restrict|declspec)[a-z]\w*|atomic[A-Z]\w*)\s*\("
+)
 _UNKNOWN_NAME = re.compile(r"use of undeclared identifier '(\w+)'")
 
 
@@ -366,6 +369,8 @@ def _declarations(messages: list[str], known: set[str], text: str) -> str:
         elif found := _UNKNOWN_MEMBER.search(message):
             name, scope = found.group(1), found.group(2)
             key = f"{scope}::{name}"
+            if key in known:
+                continue
             if scope == "at::Tensor":
                 declared = f"//member {name}"
             elif scope == "vk::unknown":
@@ -374,7 +379,7 @@ def _declarations(messages: list[str], known: set[str], text: str) -> str:
                 declared = f"namespace {scope} {{ {_opaque(name, text)} }}"
             else:
                 continue
-        elif found := _UNKNOWN_NAME.search(message):
+        elif (found := _UNKNOWN_NAME.search(message)) and found.group(1) not in known:
             key, declared = found.group(1), _opaque(found.group(1), text)
         else:
             continue
@@ -382,6 +387,18 @@ def _declarations(messages: list[str], known: set[str], text: str) -> str:
             known.add(key)
             out.append(declared)
     return "\n".join(out)
+
+
+def _device_names(text: str, shim: str, known: set[str]) -> str:
+    """Declarations of intrinsics that kernels use and the host text does not define, so that one parse is enough."""
+    out = []
+    for name in dict.fromkeys(_INTRINSIC.findall(text)):
+        if not re.search(rf"\b{name}\b", shim) and not re.search(
+            rf"[\w>&*]\s+{name}\s*\([^;{{}}]*\)\s*\{{", text
+        ):
+            known.add(name)
+            out.append(_opaque(name, text))
+    return "\n".join(out) + "\n" if out else ""
 
 
 def _opaque(name: str, text: str) -> str:
@@ -396,7 +413,7 @@ def parse(text: str, shim: str) -> Node:
     prepare_library()
     index = ci.Index.create()
     known: set[str] = set()
-    extra, members, unknowns = "", "", ""
+    extra, members, unknowns = _device_names(text, shim, known), "", ""
     for _ in range(_ROUNDS):
         head = (
             shim.replace(
@@ -409,7 +426,8 @@ def parse(text: str, shim: str) -> Node:
         first = head.count("\n") + 1
         unit = index.parse("host.cu", args=_ARGS, unsaved_files=[("host.cu", head + text)], options=0)
         errors = [d for d in unit.diagnostics if d.severity >= 3]
-        added = _declarations([d.spelling for d in errors if d.location.line >= first], known, text)
+        messages = list(dict.fromkeys(d.spelling for d in errors if d.location.line >= first))
+        added = _declarations(messages, known, text)
         if not added:
             break
         for line in added.split("\n"):

@@ -1,0 +1,156 @@
+"""Which variables a piece of host code may change, without running it.
+
+What the tree alone says (``Effects``) is computed once; through which names and pointers it reaches other variables
+depends on the path, and is added by ``assigned_variables``.
+
+Example: ``n += 1; f(&m);`` assigns ``n`` and ``m``, and takes the address of ``m``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from verifier.contracts.calls import changes_nothing
+from verifier.contracts.lvalues import roots
+from verifier.contracts.objects import Address, Function, Items, Iterator, Record
+from verifier.frontend.host import HostCode, Node
+
+if TYPE_CHECKING:
+    from verifier.contracts.memory import Memory
+
+_OPERATORS = ("=", "+=", "-=", "*=", "/=", "<<", ">>")
+_METHODS = frozenset(
+    "push_back emplace_back pop_back clear resize insert erase data begin end at front back fill assign swap reset "
+    "emplace".split()
+)
+
+
+@dataclass(slots=True)
+class Effects:
+    """By declaration: variables ``assigned``, those ``taken`` by pointer or another name, those ``named`` at all.
+
+    ``indirect``: something is called through a variable.
+    """
+
+    assigned: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
+    indirect: bool = False
+
+
+def effects(code: HostCode, node: Node) -> Effects:
+    """Of a statement or expression, with the host functions that it calls."""
+    found: Effects = code.remember("effects", node, lambda: _effects(code, node))
+    return found
+
+
+def _effects(code: HostCode, start: Node) -> Effects:
+    out = Effects()
+    seen: set[str] = set()
+
+    def root(node: Node | None, named: bool = False) -> None:
+        found = roots(node)
+        out.assigned.update(found)
+        if named:
+            out.taken.update(found)
+
+    def walk(node: Any) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item)
+            return
+        if not isinstance(node, dict):
+            return
+        match node.get("k"):
+            case "var" if "id" in node:
+                out.named.add(node["id"])
+            case "index" if node["a"]["k"] == "cast" and node["a"]["a"]["t"].endswith("]"):
+                walk(node["a"]["a"])
+                walk(node["i"])
+                return
+            case "cast" if node["t"].endswith("*") and node["a"]["t"].endswith("]"):
+                root(node["a"], True)
+            case "decl":
+                for variable in node["vars"]:
+                    if variable["ref"] and not variable.get("const_ref"):
+                        root(variable["init"], True)
+            case "range" if node.get("var") and node["var"]["ref"] and not node["var"]["const_ref"]:
+                root(node["a"])
+            case "bin" if node["op"].endswith("=") and node["op"] not in ("<=", ">=", "==", "!="):
+                root(node["a"])
+            case "un" if node["op"] in ("++", "--", "p++", "p--", "&"):
+                root(node["a"], node["op"] == "&")
+            case "operator" if node["name"].split("operator")[-1] in _OPERATORS:
+                root(node["args"][0])
+            case "method" if node["base"] is not None and not node["name"].startswith("at::Tensor"):
+                name = node["name"].split("::")[-1]
+                if name in _METHODS or node["name"].startswith("vk::unknown"):
+                    root(node["base"], True)
+            case "call" | "method" | "construct" | "operator":
+                called(node)
+        for key, value in node.items():
+            if key != "s":
+                walk(value)
+
+    def called(node: Node) -> None:
+        name = str(node.get("name", ""))
+        if "fn" in node:
+            function = code.functions.get(node["fn"])
+            params = function["params"] if function is not None else []
+            for index, argument in enumerate(node["args"]):
+                if index >= len(params) or (params[index]["ref"] and not params[index]["const"]):
+                    root(argument, True)
+            if node["fn"] not in seen and function is not None:
+                seen.add(node["fn"])
+                walk(function["body"])
+        elif node.get("k") == "call" and name and not changes_nothing(name):
+            for argument in node["args"]:
+                root(argument)
+        if name == "" or name.endswith("operator()"):
+            out.indirect = True
+            if name.startswith("vk::unknown"):
+                for argument in node["args"]:
+                    root(argument)
+
+    walk(start)
+    return out
+
+
+def assigned_variables(host: Memory, nodes: list[Node], taken: set[str] | None = None) -> set[str]:
+    """Cells that the code may assign on this path: also through references, pointers and lambdas that are around.
+
+    ``taken`` collects those of which the code makes a pointer or another name.
+    """
+    found: set[str] = set()
+
+    def cell_of(identity: str) -> str:
+        return host.references.get(identity, Address(identity)).cell
+
+    def targets(value: Any) -> None:
+        match value:
+            case Address(cell=cell) if cell not in found:
+                found.add(cell)
+                targets(host.cells.get(cell))
+            case Iterator(place=place) if place is not None:
+                found.add(place.cell)
+            case Items(items=items):
+                for item in items:
+                    targets(item)
+            case Record(fields=fields):
+                for item in fields.values():
+                    targets(item)
+
+    parts = [effects(host.code, n) for n in nodes]
+    if any(p.indirect for p in parts):  # any lambda that is around may run
+        for value in list(host.cells.values()):
+            if isinstance(value, Function) and value.node is not None and value.node.get("body") is not None:
+                parts.append(effects(host.code, value.node["body"]))
+    for part in parts:
+        for identity in part.named:  # a store through it may change what it points to
+            targets(host.cells.get(cell_of(identity)))
+    for part in parts:
+        found.update(cell_of(identity) for identity in part.assigned)
+        if taken is not None:
+            taken.update(cell_of(identity) for identity in part.taken)
+    return found
