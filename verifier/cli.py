@@ -205,14 +205,23 @@ def list_checks() -> None:
 
 @app.command()
 def init(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="The kernel file.")],
+    path: Annotated[Path | None, typer.Argument(metavar="FILE", help="The kernel file.")] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="[FILE's name].contract.toml")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a contract that is there.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of contract files, for editors.")
+    ] = False,
     sandbox: Annotated[SandboxChoice, typer.Option()] = SandboxChoice.AUTO,
 ) -> None:
     """Draft the contract of a file, for you to review."""
     from verifier import commands
 
-    _finish(commands.init(path, output, sandbox.value))
+    if schema:
+        typer.echo(commands.schema().rstrip())
+        return
+    if path is None:
+        _fail("init needs a FILE, or --schema")
+    _finish(commands.init(path, output, force, sandbox.value))
 
 
 @app.command()

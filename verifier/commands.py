@@ -43,27 +43,47 @@ def missing(sandbox: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def init(path: Path, output: Path | None, sandbox: str) -> tuple[int, str]:
-    """Write the drafted contract beside the file; never over an existing one."""
+def init(path: Path, output: Path | None, force: bool, sandbox: str) -> tuple[int, str]:
+    """Write the drafted contract beside the file; over an existing one only with ``force``, and then it is said."""
     from verifier import contracts, source
-    from verifier.contracts import ContractError
+    from verifier.contracts import ContractError, draft
+    from verifier.frontend.host import HostUnreadable, read_host
     from verifier.isolation.sandbox import SandboxMissing, probe
 
     target = output or path.with_name(f"{path.stem}.contract.toml")
-    if target.exists():
-        return 2, f"{target}: exists already; remove it or give --output"
+    there = target.exists()
+    if there and not force:
+        return 2, f"{target}: exists already; name another file with --output, or write over it with --force"
+    if there and not target.is_file():
+        return 2, f"{target}: is no file; name another one with --output"
     try:
         box = probe(sandbox)
         submission = source.load(path, root=None, sandbox=box)
         found = contracts.derive(submission, contract_file=None, problem=None, lock=None, sandbox=box)
+        names = [name for name, _ in submission.device.kernels]
+        kernels = [k for k in read_host(submission.host, sandbox=box).kernels if k["name"] in names]
     except (source.SourceError, ContractError) as error:
         return 2, located(error, path)
+    except HostUnreadable as error:
+        return 3, f"{path}: {error}"
     except SandboxMissing as error:
         return 3, str(error)
-    if not found.draft:
+    text = draft.file(str(path), str(target), kernels, found.contracts)
+    if not text:
         return 0, f"{path}: every launch is known from the host code; no contract is needed"
-    target.write_text(found.draft, encoding="utf-8")
-    return 0, f"{target} written; review it, then: verify-kernel --contract {target} {path}"
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        return 2, f"{target}: cannot be written: {error.strerror}; name another file with --output"
+    over = " (over the one that was there)" if there else ""
+    return 0, f"{target} written{over}; review it, then: verify-kernel --contract {target} {path}"
+
+
+def schema() -> str:
+    """The JSON schema of contract files."""
+    from verifier import contracts
+
+    return (Path(contracts.__file__).parent / "contract.schema.json").read_text(encoding="utf-8")
 
 
 def accept(path: Path, lock: Path, reviewer: str, sandbox: str) -> tuple[int, str]:

@@ -258,7 +258,7 @@ def test_a_symlinked_sidecar_is_not_read(tmp_path: Path) -> None:
 def test_kernels_without_anything_are_drafted_and_the_draft_can_be_read(tmp_path: Path) -> None:
     found = made(cu_submission(K))
     assert found.unlaunched == ("k",) and not found.contracts
-    assert "guess" in found.draft
+    assert "GUESS" in found.draft
     path = tmp_path / "draft.toml"
     path.write_text(found.draft)
     (c,) = made(cu_submission(K), contract_file=path).contracts
