@@ -124,7 +124,7 @@ def ask(
     name: str, path: Path, extra: Sequence[str], sandbox: Sandbox, arguments: argparse.Namespace
 ) -> Answer:
     """Both readers on one file."""
-    words = list(extra)
+    words = [*extra, *(w for d in arguments.define for w in ("-D", d))]
     defines = dict(words[i + 1].split("=", 1) for i, w in enumerate(words) if w == "-D")
     contract = next((Path(words[i + 1]) for i, w in enumerate(words) if w == "--contract"), None)
     try:
@@ -159,6 +159,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--labels", choices=("gpuverify",))
     p.add_argument("--root", type=Path, help="folder in which quote includes are looked for")
     p.add_argument("-I", dest="include", action="append", default=[], type=Path)
+    p.add_argument("-D", dest="define", action="append", default=[], help="NAME=VALUE")
     p.add_argument("--sandbox", default="auto")
     p.add_argument("-v", "--verbose", action="store_true", help="name what was skipped, too")
     arguments = p.parse_args(argv)

@@ -21,7 +21,7 @@ import random
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -189,9 +189,10 @@ def check(seen: Observed, contracts: tuple[Contract, ...] | None = None) -> Resu
 def observe_file(
     path: Path, sandbox: Sandbox, *, shapes: int, seed: int, root: Path | None = None,
     include: Sequence[Path] = (),
+    defines: Mapping[str, str] = {},
 ) -> list[Observed]:  # fmt: skip
     """All launchers of one file, run."""
-    submission = load(path, root=root, include_dirs=include, sandbox=sandbox)
+    submission = load(path, root=root, include_dirs=include, defines=defines, sandbox=sandbox)
     return observe(submission.host, submission.device.text, sandbox, shapes=shapes, seed=seed)
 
 
@@ -218,6 +219,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--sample", type=int, default=0, help="only about this many files")
     p.add_argument("--root", type=Path, help="folder in which quote includes are looked for")
     p.add_argument("-I", dest="include", action="append", default=[], type=Path)
+    p.add_argument("-D", dest="define", action="append", default=[], help="NAME=VALUE")
     p.add_argument("--sandbox", default="auto")
     p.add_argument("-v", "--verbose", action="store_true", help="show every different kind of disagreement")
     arguments = p.parse_args(argv)
@@ -232,7 +234,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             found = observe_file(
                 path, sandbox, shapes=arguments.shapes, seed=arguments.seed, root=arguments.root,
-                include=arguments.include,
+                include=arguments.include, defines=dict(d.split("=", 1) for d in arguments.define),
             )  # fmt: skip
         except (SourceError, HostUnreadable) as error:
             print(f"{name}: {error}")

@@ -163,6 +163,11 @@ def test_host_overload_of_a_device_function_is_named(read: Read) -> None:
     code += "__global__ void k(int* p) { *p = sizeof(f(1)); }\n"
     [problem] = read(code).problems
     assert "k.cu:2" in problem and "overloads a device function" in problem
+
+
+def test_a_launcher_may_have_its_kernels_name(read: Read) -> None:
+    code = "__global__ void k(int* p) { *p = 1; }\nvoid k(int* p, int blocks) { k<<<blocks, 32>>>(p); }\n"
+    assert not read(code).problems
     assert not read(code.replace("double f(int a)", "double g(int a)")).problems
 
 

@@ -178,7 +178,10 @@ def _problems(
             yield f"{span}: a second kernel is named {name} (the first is at {seen[name]})"
         seen.setdefault(name, span)
     called = _called(unit, every, kept)
-    devices = {name for d in every if d.first in kept and d.kind == "function" for name, _ in d.names}
+    functions = (
+        d for d in every if d.first in kept and d.kind == "function" and "__global__" not in d.specifiers
+    )
+    devices = {name for d in functions for name, _ in d.names}  # a kernel is launched, never called
     for declaration in every:
         if declaration.kind == "function" and declaration.first not in kept and not declaration.device:
             for name, span in declaration.names:
