@@ -43,6 +43,8 @@ from verifier.ir.nodes import (
     Int,
     IntConst,
     Loop,
+    Member,
+    Place,
     Pointer,
     PtrAdd,
     Read,
@@ -355,13 +357,31 @@ class IntrinsicCalls(GroupCalls):
         return target
 
     def _atomic(self, entry: Intrinsic, arguments: Sequence[Node], span: Span) -> Value:
-        pointer, *operands = self.scalars(arguments)
+        address, *values = self.ordered(arguments)
+        (pointer,) = flatten([address])
         place = self.dereference(pointer, span).place
+        if isinstance(place.type, Struct) and len(values) == 1 and isinstance(values[0], Aggregate):
+            return self._atomic_pair(entry, place, values[0], span)
+        operands = flatten(values)
         if isinstance(place.type, Struct) or any(operand.type != place.type for operand in operands):
             raise Refused("atomic", f"{entry.name} on this type", span)
         result = self.temporary(place.type)
         self.emit(Atomic(entry.meaning, result.name, place, tuple(operands), entry.scope, span))
         return Read(result.name, result.type)
+
+    def _atomic_pair(self, entry: Intrinsic, place: Place, value: Aggregate, span: Span) -> Value:
+        """A pair of 16-bit floats: each of them is added atomically, the pair is not."""
+        assert isinstance(place.type, Struct)
+        old: dict[str, Value] = {}
+        for field in place.type.fields:
+            part = Member(place, field, field.type)
+            (operand,) = flatten([value.fields[field.name]])
+            if not isinstance(field.type, Float) or operand.type != field.type:
+                raise Refused("atomic", f"{entry.name} on this type", span)
+            result = self.temporary(field.type)
+            self.emit(Atomic(entry.meaning, result.name, part, (operand,), entry.scope, span))
+            old[field.name] = Read(result.name, field.type)
+        return Aggregate(place.type, old)
 
     def _warp(self, entry: Intrinsic, node: Node, arguments: Sequence[Node]) -> Value:
         type_ = self.types.of(node.type)

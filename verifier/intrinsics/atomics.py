@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from verifier.intrinsics.model import Intrinsic, declare
 
+_DEVICE_SCOPE_ONLY = ("__half", "__half2", "__nv_bfloat16", "__nv_bfloat162", "unsigned short")
 _U, _ULL = "unsigned", "unsigned long long"
 _BITS = ["int", _U, _ULL]
 _TYPES: dict[str, tuple[str, list[str]]] = {
@@ -35,5 +36,6 @@ _TYPES: dict[str, tuple[str, list[str]]] = {
 def entries() -> Iterator[Intrinsic]:
     for op, (suffix, types) in _TYPES.items():
         for name, scope in (("", "device"), ("_block", "block"), ("_system", "system")):
-            lines = [f"{t} atomic{suffix}{name}({t}*, {t}{f', {t}' if op == 'cas' else ''})" for t in types]
+            known = [t for t in types if not name or t not in _DEVICE_SCOPE_ONLY]
+            lines = [f"{t} atomic{suffix}{name}({t}*, {t}{f', {t}' if op == 'cas' else ''})" for t in known]
             yield from declare("atomics", "atomic", op, *lines, scope=scope)  # type: ignore[arg-type]

@@ -27,7 +27,11 @@ def entries() -> Iterator[Intrinsic]:
             yield from declare(
                 "conversion", "pure-float", "",
                 f"{type_} __float2{short}_{rounding}(float); {type_} __double2{short}_{rounding}(double)",
-                f"float __{short}2float_{rounding}({type_}); double __{short}2double_{rounding}({type_})",
+                f"float __{short}2float_{rounding}({type_})",
             )  # fmt: skip
+            if rounding == "rn" or type_ in ("long long", "unsigned long long"):
+                yield from declare(
+                    "conversion", "pure-float", "", f"double __{short}2double_{rounding}({type_})"
+                )
         yield from declare("conversion", "pure-float", "", f"float __double2float_{rounding}(double)")
     yield from declare("conversion", "pure-float", "", *_REINTERPRETATIONS)

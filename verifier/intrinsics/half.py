@@ -22,9 +22,11 @@ def _both(pattern: str) -> list[str]:
 def entries() -> Iterator[Intrinsic]:
     for name, op in _OPERATORS.items():
         yield from declare("half", "binary", op, *(f"{t} __h{name}({t}, {t})" for t in _TYPES))
-        yield from declare("half", "binary", op, *(f"{t} __h{name}_rn({t}, {t})" for t in _TYPES))
-        yield from declare("half", "binary", op, *(f"{t} __h{name}2({t}, {t})" for t in _TYPES.values()))
-        yield from declare("half", "pure-float", "", *(f"{t} __h{name}_sat({t}, {t})" for t in _TYPES))
+        pair = f"__h{name}2" if name != "div" else "__h2div"
+        yield from declare("half", "binary", op, *(f"{t} {pair}({t}, {t})" for t in _TYPES.values()))
+        if name != "div":
+            yield from declare("half", "binary", op, *(f"{t} __h{name}_rn({t}, {t})" for t in _TYPES))
+            yield from declare("half", "pure-float", "", *(f"{t} __h{name}_sat({t}, {t})" for t in _TYPES))
     # CUDA's integer average of the same name: declared, so that it does not resolve to half; the front end
     # refuses it.
     yield from declare("half", "binary", "add", "int __hadd(int, int)")

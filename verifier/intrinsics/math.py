@@ -52,7 +52,6 @@ def _float_functions() -> Iterator[Intrinsic]:
         "float norm3df(float, float, float); double norm3d(double, double, double)",
         "float rnorm3df(float, float, float); double rnorm3d(double, double, double)",
         "float rhypotf(float, float); double rhypot(double, double)",
-        "float powif(float, int); double powi(double, int)",
         "float ldexpf(float, int); float ldexp(float, int); double ldexp(double, int)",
         "float scalbnf(float, int); float scalbn(float, int); double scalbn(double, int)",
         "float __builtin_inff(); float __builtin_nanf(const char*); float nanf(const char*); double nan(const char*)",
@@ -110,8 +109,8 @@ def entries() -> Iterator[Intrinsic]:
     pairs = _pairs().split(";")
     yield from _named("min", *(p for p in pairs if " min(" in p), common=True)
     yield from _named("max", *(p for p in pairs if " max(" in p), common=True)
-    yield from _named("min", "unsigned umin(unsigned, unsigned); int imin(int, int)", common=True)
-    yield from _named("max", "unsigned umax(unsigned, unsigned); int imax(int, int)", common=True)
+    yield from _named("min", "unsigned umin(unsigned, unsigned)", common=True)
+    yield from _named("max", "unsigned umax(unsigned, unsigned)", common=True)
     yield from _named("min", "long long llmin(long long, long long)", common=True)
     yield from _named("max", "long long llmax(long long, long long)", common=True)
     yield from _named(

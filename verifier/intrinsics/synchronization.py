@@ -33,7 +33,5 @@ def entries() -> Iterator[Intrinsic]:
     yield from declare("synchronization", "nothing", "", "void __prof_trigger(int)")
     yield from declare(
         "synchronization", "opaque", "",
-        "long long clock64(); clock_t clock(); unsigned long long __globaltimer(); unsigned __smid();",
-        "unsigned __nsmid()",
-        "unsigned __laneid(); unsigned __warpid()",
+        "long long clock64(); clock_t clock()",
     )  # fmt: skip

@@ -15,6 +15,7 @@
 #include "prelude/base.h"
 #include "prelude/math.h"
 #include "prelude/integers.h"
+#include "prelude/simd.h"
 #include "prelude/half.h"
 #include "prelude/memory.h"
 #include "prelude/atomics.h"

@@ -144,6 +144,7 @@ struct __half_raw {
     SIMT_INLINE V __hmin2_nan(V a, V b) { return V(__hmin_nan(a.x, b.x), __hmin_nan(a.y, b.y)); }              \
     SIMT_INLINE T __hneg(T a) { return -a; }                                                                   \
     SIMT_INLINE V __hneg2(V a) { return -a; }                                                                  \
+    SIMT_INLINE V __h2div(V a, V b) { return a / b; }                                                          \
     SIMT_INLINE T __habs(T a) { return T::of_bits((unsigned short)(a.__x & 0x7fffu)); }                        \
     SIMT_INLINE V __habs2(V a) { return V(__habs(a.x), __habs(a.y)); }                                         \
     SIMT_INLINE bool __hisnan(T a) { return float(a) != float(a); }                                            \

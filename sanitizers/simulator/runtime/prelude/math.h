@@ -9,6 +9,7 @@ using std::signbit;
 SIMT_INLINE float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 SIMT_INLINE double rsqrt(double x) { return 1.0 / sqrt(x); }
 SIMT_INLINE float rsqrt(float x) { return rsqrtf(x); }
+SIMT_INLINE double rsqrt(int x) { return rsqrt(double(x)); }
 SIMT_INLINE float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 SIMT_INLINE double rcbrt(double x) { return 1.0 / cbrt(x); }
 SIMT_INLINE float simt_exp10f(float x) { return powf(10.0f, x); }
@@ -20,13 +21,13 @@ SIMT_INLINE double cospi(double x) { return cos(M_PI * fmod(x, 2.0)); }
 SIMT_INLINE float sinpif(float x) { return float(sinpi(double(x))); }
 SIMT_INLINE float cospif(float x) { return float(cospi(double(x))); }
 template <class T>
-SIMT_INLINE void simt_sincos(T x, T* s, T* c) {
+SIMT_INLINE void simt_sincos(simt::same_t<T> x, T* s, T* c) {
     T a = std::sin(x), b = std::cos(x);
     *s = a;
     *c = b;
 }
 #define sincosf(x, s, c) simt_sincos<float>(x, s, c)
-#define sincos(x, s, c) simt_sincos<double>(x, s, c)
+#define sincos(x, s, c) simt_sincos(x, s, c)
 #define __sincosf(x, s, c) simt_sincos<float>(x, s, c)
 SIMT_INLINE void sincospif(float x, float* s, float* c) {
     float a = sinpif(x), b = cospif(x);
@@ -104,6 +105,7 @@ SIMT_INLINE double rhypot(double a, double b) { return 1.0 / hypot(a, b); }
 SIMT_INLINE float norm3df(float a, float b, float c) { return float(sqrt(double(a) * a + double(b) * b + double(c) * c)); }
 SIMT_INLINE double norm3d(double a, double b, double c) { return sqrt(a * a + b * b + c * c); }
 SIMT_INLINE float rnorm3df(float a, float b, float c) { return 1.0f / norm3df(a, b, c); }
+SIMT_INLINE double rnorm3d(double a, double b, double c) { return 1.0 / norm3d(a, b, c); }
 SIMT_INLINE float norm4df(float a, float b, float c, float d) {
     return float(sqrt(double(a) * a + double(b) * b + double(c) * c + double(d) * d));
 }

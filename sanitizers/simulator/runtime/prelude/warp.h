@@ -50,6 +50,10 @@ SIMT_INLINE void __syncwarp(unsigned mask = 0xffffffffu, simt::Site site = SIMT_
 SIMT_INLINE unsigned __ballot_sync(unsigned mask, int p, simt::Site site = SIMT_HERE) { return simt_ballot(mask, p, site); }
 SIMT_INLINE int __any_sync(unsigned mask, int p, simt::Site site = SIMT_HERE) { return simt_ballot(mask, p, site) != 0u; }
 SIMT_INLINE int __all_sync(unsigned mask, int p, simt::Site site = SIMT_HERE) { return simt_ballot(mask, !p, site) == 0u; }
+SIMT_INLINE int __uni_sync(unsigned mask, int p, simt::Site site = SIMT_HERE) {
+    unsigned votes = simt_ballot(mask, p, site);
+    return votes == 0u || votes == mask;
+}
 SIMT_INLINE unsigned __activemask(simt::Site site = SIMT_HERE) { return simt_converged(site); }
 template <class T>
 SIMT_INLINE unsigned __match_any_sync(unsigned mask, T value, simt::Site site = SIMT_HERE) {
