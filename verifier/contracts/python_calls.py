@@ -154,7 +154,7 @@ class Calls(Expressions):
                         if tensors.is_contiguous(self.run, owner)
                         else Bool(fact=("contiguous", owner.key, None))
                     )
-                if name in ("chunk", "split", "unbind", "unfold", "max", "min", "topk", "sort"):
+                if name in ("chunk", "split", "unbind", "max", "min", "topk", "sort"):
                     return Unknown(f"{name}()")
                 return torch_ops.call_method(self.run, owner, name, args, kwargs, span, hint)
             case Super():

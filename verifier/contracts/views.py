@@ -8,6 +8,7 @@ Example: ``view(run, x, "view", [const(-1)], span, "flat")`` has the dim ``numel
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -121,6 +122,11 @@ def unfold(run: Run, tensor: Tensor, args: Sequence[Value], span: Span, hint: st
     count, step = convert(numbers[1], PY), convert(numbers[2], PY)
     run.assume(compare(">=", step, const(1, PY)), span)
     run.assume(compare("<=", count, convert(dims[at], PY)), span)
+    if step.text == count.text:  # floor((d - s) / s) + 1 is floor(d / s)
+        s = Int(step.text, max(step.lo or 1, 1), step.hi, PY, step.taint)
+        whole = arith("/", Int(dims[at].text, 0, dims[at].hi, PY, dims[at].taint), s, PY)
+        if whole is not None:
+            return part(run, tensor, (*dims[:at], whole, *dims[at + 1 :], count), hint)
     left = arith("-", convert(dims[at], PY), count, PY)
     if left is None:
         return opaque(run, hint, "unfold", tensor.dtype)
@@ -190,22 +196,42 @@ def view(run: Run, tensor: Tensor, name: str, args: Sequence[Value], span: Span,
 def _divide_out(run: Run, tensor: Tensor, total: Int, others: list[Int], span: Span) -> Int:
     """The dim written -1. Factors that stand in both products cancel; the rest is a checked division."""
     dims = dims_of(run, tensor)
-    left = [d for d in others if d.value != 1]
+    divisor = product([d for d in others if d.value != 1])
     if dims is not None:
-        remaining = list(dims)
-        for other in list(left):
-            same = next((d for d in remaining if d.text == other.text), None)
-            if same is not None:
-                remaining.remove(same)
-                left.remove(other)
-        if not left:
-            return product(remaining)
-        total = product(remaining)
-    divisor = product(left)
+        rest, number = _factors(dims)
+        below, unit = _factors(others)
+        for factor in list(below):
+            if factor in rest:
+                rest.remove(factor)
+                below.remove(factor)
+        if not below and unit > 0 and number % unit == 0:
+            text = " * ".join([*rest, *([str(number // unit)] if number != unit or not rest else [])])
+            return Int(f"({text})" if " " in text else text, 0, total.hi, "i64", total.taint)
     run.assume(Bool(f"({total.text} % {divisor.text} == 0)") if divisor.text != "1" else TRUE, span)
     found = arith("/", total, divisor, "i64")
     assert found is not None
     return Int(found.text, 0, total.hi, "i64", found.taint)
+
+
+def _factors(dims: Sequence[Int]) -> tuple[list[str], int]:
+    """The factors of a product that are no numbers, and the product of those that are."""
+    found: list[str] = []
+    number = 1
+
+    def take(node: ast.expr) -> None:
+        nonlocal number
+        match node:
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                take(left)
+                take(right)
+            case ast.Constant(value=int(v)):
+                number *= v
+            case _:
+                found.append(f"({ast.unparse(node)})" if not isinstance(node, ast.Name) else node.id)
+
+    for dim in dims:
+        take(ast.parse(dim.text, mode="eval").body)
+    return found, number
 
 
 def flatten(run: Run, tensor: Tensor, args: Sequence[Value], kwargs: Mapping[str, Value], hint: str) -> Value:
