@@ -43,6 +43,7 @@ REQUIRED_PROPERTIES: tuple[str, ...] = (
     "bounds-global",
     "bounds-shared",
     "bounds-local",
+    "alignment",
     "race-shared",
     "race-global",
     "barrier-divergence",
@@ -50,6 +51,7 @@ REQUIRED_PROPERTIES: tuple[str, ...] = (
     "arithmetic",
     "uninitialized",
     "launch",
+    "assert",
 )
 GATES: tuple[str, ...] = ("static", "prove", "sanitize", "fuzz")
 """The gates in the order in which they run."""

@@ -1,4 +1,4 @@
-"""Constant expressions that the parser keeps only as text: the arguments of ``__launch_bounds__``.
+"""What the parser keeps only as text: the arguments of ``__launch_bounds__``, explicit instantiations of templates.
 
 Input -> output: text, the kernel and its template arguments -> integers; raises Refused where a name is not constant.
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 
 from verifier.frontend.device_clang import Node
@@ -18,6 +19,30 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.floordiv,
     ast.Mod: operator.mod, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
 }  # fmt: skip
+
+
+_EXPLICIT = re.compile(r"\btemplate\s+(?!\s*<)[^;{}()<]*\b__global__\b[^;{}()<]*?([A-Za-z_][\w:]*)\s*<")
+
+
+def explicit_instantiations(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """(template, arguments) of every ``template __global__ void k<float>(…);`` of the text."""
+    found = []
+    for start in _EXPLICIT.finditer(text):
+        open_, arguments, at = ["<"], [""], start.end()
+        while at < len(text) and open_:
+            char = text[at]
+            if char in "<(" and not (char == "<" and open_[-1] == "("):
+                open_.append(char)
+            elif (open_[-1], char) in (("<", ">"), ("(", ")")):
+                open_.pop()
+            if char == "," and open_ == ["<"]:
+                arguments.append("")
+            elif open_:
+                arguments[-1] += char
+            at += 1
+        if text[at:].lstrip().startswith("("):
+            found.append((start[1], tuple(" ".join(argument.split()) for argument in arguments)))
+    return found
 
 
 def constant_list(text: str, node: Node, arguments: tuple[str, ...]) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from specs.location import Span
 from verifier.frontend.device_clang import SHIM, Complaint, Node, Unit
 from verifier.frontend.device_complaints import sort_complaints
-from verifier.frontend.device_constants import constant_list
+from verifier.frontend.device_constants import constant_list, explicit_instantiations
 from verifier.frontend.device_intrinsics import is_accessor
 from verifier.frontend.device_shim import shim_text
 from verifier.frontend.device_statements import Statements
@@ -238,7 +238,9 @@ def _with_instantiations(text: str, wanted: Sequence[Instantiation], names: Sequ
 
 def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
     """Parse and lower every kernel and every wanted instantiation."""
-    asked = [item for item in dict.fromkeys(wanted) if item[1]]
+    known = {name.rpartition("::")[2] for name, _ in wanted}
+    own = [item for item in explicit_instantiations(text) if item[0].rpartition("::")[2] not in known]
+    asked = [item for item in dict.fromkeys([*wanted, *own]) if item[1]]
     wanted = [item for item in asked if all(map(_ARGUMENT.fullmatch, item[1])) and _NAME.fullmatch(item[0])]
     refused = tuple(
         f"{name}<…> was not instantiated: its arguments are no template arguments"

@@ -9,10 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from verifier.smt.bounds import Bounds
+from verifier.smt.definitions import conjuncts
 from verifier.smt.smtlib import gather, script
 from verifier.smt.solver import SolverPool
 from verifier.smt.terms import Term, Terms
 from verifier.symex.claims import Obligation, delinearise
+
+_CONTRADICTIONS = 8
+"""How many hypotheses are tried as the one that the others contradict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,10 @@ class Discharger:
                 again = Bounds(t, [*derived, *o.hyps, *o.facts])
                 if again.prove(o.goal):
                     return Decision("proved", by="bounds")
+        if o.goal is t.false:
+            ordered = [h for h in conjuncts((*o.hyps, *derived)) if h.op == "le0"]
+            if any(bounds.prove(t.not_(h)) for h in ordered[:_CONTRADICTIONS]):
+                return Decision("proved", by="bounds")
         assertions = [*o.facts, *o.hyps, *derived, t.not_(o.goal)]
         pins = self.large if o.property in ("overflow", "arithmetic", "lemma") else self.small
         if any(self._fails_at(assertions, pin) for pin in pins[:3]):

@@ -17,6 +17,7 @@ from specs.contract import Contract
 from verifier.prover.discharge import Discharger
 from verifier.smt.smtlib import gather, script
 from verifier.smt.terms import Const, PolyTerm, Term, atoms
+from verifier.symex.calls import address_of
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.symbols import texts
 
@@ -42,6 +43,8 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
         return Missing(
             "", f"the indices read from {used} are not known to be in range; add a content clause for it"
         )
+    if o.property == "alignment" and (start := _base_alignment(c, d, o)):
+        return start
     sized = o.property in ("bounds-global", "overflow", "alignment", "arithmetic") or o.property.startswith(
         "race"
     )
@@ -63,6 +66,21 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
                 text, f"needs {text}, which nothing checks; add the clause or a host check", told is True
             )
     return None
+
+
+def _base_alignment(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
+    """The start of a buffer as the caller passes it: ``x[1:]`` is contiguous and aligned to one element."""
+    t = c.s.t
+    access = o.accesses[0]
+    need = min(access.size & -access.size, 16)
+    if access.obj.buffer is None or access.obj.align % need == 0:
+        return None
+    start = t.mul(t.const(need), t.app(f"{access.obj.name}.start", (), 0, 0, 1 << 58))
+    if d.decide(_under(c, o, {address_of(t, access.obj): start}, None), 0.2).status != "proved":
+        return None
+    name = access.obj.name
+    check = f"TORCH_CHECK(reinterpret_cast<uintptr_t>({name}.data_ptr()) % {need} == 0)"
+    return Missing("", f"nothing says that {name} starts at a multiple of {need} bytes; add {check}")
 
 
 def _under(c: Claims, o: Obligation, mapping: Mapping[Term, Term], fact: Term | None) -> Obligation:

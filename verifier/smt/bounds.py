@@ -26,11 +26,12 @@ class Bounds:
 
     def __init__(self, t: Terms, facts: Iterable[Term]) -> None:
         self.t = t
+        self.given = tuple(facts)
         self.known: list[Poly] = []
         self.disequal: set[Term] = set()
         self.facts: set[Term] = set()
         self.contradiction = False
-        clauses = [f for f in conjuncts(facts) if not self._fact(f)]
+        clauses = [f for f in conjuncts(self.given) if not self._fact(f)]
         for _ in range(4):
             left = [c for c in clauses if not self._unit(c)]
             if len(left) == len(clauses):
@@ -266,7 +267,7 @@ class Bounds:
             case "and":
                 return all(self.prove(g) for g in goal.args)
             case "or":
-                return any(self.prove(g) for g in goal.args)
+                return any(self.prove(g) for g in goal.args) or self._one_of(goal.args)
             case "eq0":
                 return self.le0(goal.args[0]) and self.le0(t.neg(goal.args[0]))
             case "not" if goal.args[0].op == "eq0":
@@ -274,3 +275,13 @@ class Bounds:
                 return self.le0(t.add(p, t.one)) or self.le0(t.sub(t.one, p))
             case _:
                 return False
+
+    def _one_of(self, goals: tuple[Term, ...]) -> bool:
+        """A disjunction whose last part follows where the others fail (any part may be the last)."""
+        if len(goals) > 3:
+            return False
+        for last in reversed(goals):
+            others = [self.t.not_(g) for g in goals if g is not last]
+            if Bounds(self.t, [*others, *self.given]).prove(last):
+                return True
+        return False

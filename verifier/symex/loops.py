@@ -549,10 +549,8 @@ class _Iteration:
                     else:
                         del at_exit[v]
         x.state.env.update(at_exit)
-        facts = []
-        if not s.head:
-            before = t.substitute(self.cond, {self.k: t.sub(count, t.one)})
-            facts.append(t.or_(t.eq(count, t.zero), before))
+        before = t.substitute(self.cond, {self.k: t.sub(count, t.one)})
+        facts = [t.or_(t.eq(count, t.zero), before)]
         if not breaks:
             mark = x._mark()
             x.run(s.head)

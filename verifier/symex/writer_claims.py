@@ -29,8 +29,9 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
     claim = f"{read.obj.name} is written before it is read"
     goals: list[Term] = []
     facts: dict[Term, None] = {}
-    for group, back in _groups(c, read):
-        goal = _goal(c, read, group, back)
+    tried = [(group, back, first) for first in (False, True) for group, back in _groups(c, read)]
+    for group, back, first in tried:
+        goal = _goal(c, read, group, back, first)
         if goal is not None and goal is not t.false and goal not in goals:
             goals.append(goal)
             if back is not None:
@@ -73,8 +74,11 @@ def _shifted_facts(c: Claims, read: Access, k: Term) -> Iterator[Term]:
             yield t.implies(t.le(t.one, k), moved)
 
 
-def _goal(c: Claims, read: Access, group: list[Access], back: Term | None) -> Term | None:
-    """The claim that a computed instance of the group's stores initialised what the read sees."""
+def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, first: bool) -> Term | None:
+    """The claim that a computed instance of the group's stores initialised what the read sees.
+
+    ``first``: thread coordinates that the index leaves open are 0, else the reader's own.
+    """
     s, t = c.s, c.s.t
     store = group[0]
     if any(s.loop_tests[k][1] for k in store.iters):
@@ -97,7 +101,7 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None) -> Te
     if solved is None:
         return None
     for u in unknowns:
-        solved.setdefault(u, u if u in s.geometry.thread else t.zero)
+        solved.setdefault(u, u if u in s.geometry.thread and not first else t.zero)
     memo: dict[Term, Term] = {}
 
     def writer(term: Term) -> Term:
