@@ -86,6 +86,11 @@ def contract(found: Iterable[Kernel], block: tuple[int, ...], grid: tuple[int, .
         lines = [
             "[[contract]]",
             f'kernel = "{kernel.name}"',
+            *(
+                [f"instantiation = {list(kernel.instantiation)}".replace("'", '"')]
+                if kernel.instantiation
+                else []
+            ),
             f"launch = {{ grid = {_texts(grid)}, block = {_texts(block)} }}",
             "[contract.buffers]",
         ]

@@ -205,3 +205,14 @@ def test_two_barriers_at_one_presumed_place_have_two_sites() -> None:
     text = '__global__ void f() {\n# 7 "a.h"\n__syncthreads();\n# 7 "a.h"\n__syncthreads();\n}'
     (kernel,) = read(text).kernels
     assert len({stmt.site for stmt in kernel.body if isinstance(stmt, n.Barrier)}) == 2
+
+
+def test_what_the_text_instantiates_itself_is_read() -> None:
+    text = """template <class T, int N> __global__ void k(T *o) { o[0] = N; }
+    template __global__ void k<float, (4 > 2)>(float *o);
+    template
+    __global__ void k<int, 2>(int *);
+    template <> __global__ void k<char, 1>(char *o) { o[0] = 9; }"""
+    assert [kernel.label for kernel in read(text).kernels] == ["k<float, (4 > 2)>", "k<int, 2>"]
+    assert [kernel.label for kernel in read(text, ("k", ("char", "1"))).kernels] == ["k<char, 1>"]
+    assert read(text).templates == ()

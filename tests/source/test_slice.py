@@ -41,6 +41,9 @@ KEPT = {
     "extern dynamic shared": "extern __shared__ float s[];\n__global__ void k(float* p) { s[0] = *p; }",
     "operator of a kept type": "struct C { float r; };\n__device__ C operator+(C a, C b) { return {a.r + b.r}; }\n"
     "__global__ void k(C* p) { p[0] = p[0] + p[1]; }",
+    "compound operator": "struct C { float r; };\n__device__ void operator+=(C& a, C b) { a.r += b.r; }\n"
+    "__device__ bool operator<=(C a, C b) { return a.r <= b.r; }\n"
+    "__global__ void k(C* p) { p[0] += p[1]; if (p[0] <= p[1]) p[0].r = 0; }",
     "launch bounds before the name": "__global__ void __launch_bounds__(256, 2) k(int* p) { *p = 1; }",
     "attributes": "struct __align__(16) A { float x; };\n__global__ __launch_bounds__(64) void k(A* p) { p->x = 1; }",
     "linkage": 'extern "C" __global__ void k(int* p) { *p = 1; }',

@@ -288,7 +288,7 @@ class IntrinsicCalls(GroupCalls):
                 return IntConst(0, I32) if node.type.kind == "INT" else None
             case "opaque":
                 holder = self.temporary(self.types.of(node.type))
-                self.emit(Assign(holder.name, Undef(holder.type, entry.name, span), span))
+                self.emit(Assign(holder.name, Undef(holder.type, "", span), span))  # it really is any value
                 return Read(holder.name, holder.type)
             case "trap":
                 self.emit(Trap(entry.meaning, span))

@@ -25,7 +25,7 @@ _AFTER = (
     ("wmma.h", r"\bwmma\b"),
     (
         "texture.h",
-        r"\b(cuda(Texture|Surface|ReadMode|BoundaryMode)\w*|(texture|surface)\s*<|(tex|surf)([123]D|Cube)\w*)",
+        r"\b(CU(tex|surf)Object|cuda(Texture|Surface|ReadMode|BoundaryMode)\w*|(texture|surface)\s*<|(tex|surf)([123]D|Cube)\w*)",
     ),
 )
 _SMALL_FLOATS = re.compile(r"__half|__nv_bfloat16")

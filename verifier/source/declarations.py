@@ -26,6 +26,7 @@ _EXPECTED = re.compile(r'#(pragma\b| \d+ "|ident\b)')
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _CLASS = frozenset(("class", "struct", "union", "enum"))
 _SPACES = frozenset(("__global__", "__device__", "__constant__", "__shared__", "__managed__"))
+_OPERATOR_PARTS = frozenset("+ - * / % & | ^ < > ! = << >>".split())
 _ATTRIBUTES = frozenset(
     (
         *(
@@ -190,6 +191,13 @@ class _Splitter:
             position = self.partner.get(position, position) + 1
         return position if self._text(position) == "{" else None
 
+    def _names_operator(self, position: int) -> bool:
+        """Whether the token is part of a name like ``operator+=``."""
+        position -= 1
+        while position >= 0 and self._text(position) in _OPERATOR_PARTS:
+            position -= 1
+        return self._text(position) == "operator"
+
     def _declaration(self, start: int, end: int) -> Declaration:
         position = self._after_template_head(start, end)
         head = position
@@ -200,7 +208,7 @@ class _Splitter:
             text = self._text(position)
             if text == ";":
                 return self._made(start, head, position, assigned, parenthesis, class_like)
-            if text == "=" and self._text(position - 1) != "operator":
+            if text == "=" and not self._names_operator(position):
                 assigned = True
             elif text == "(" and not assigned and self._text(position - 1) not in _ATTRIBUTES:
                 parenthesis = True
@@ -309,7 +317,7 @@ class _Splitter:
         """Whether a head with parentheses is a variable: ``int a(3)``, ``float f = g(x)``, ``int (*p)(int)``."""
         for i in depth0:
             text, before = self._text(i), self._text(i - 1)
-            if text == "=" and before != "operator":
+            if text == "=" and not self._names_operator(i):
                 return True
             if text == "(" and before not in _ATTRIBUTES:
                 inside = self._text(i + 1)

@@ -10,6 +10,8 @@ enum {
 };
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
+typedef unsigned long long CUtexObject;
+typedef unsigned long long CUsurfObject;
 template <class T, int Type = 1, cudaTextureReadMode Mode = cudaReadModeElementType> struct texture {
   int normalized;
   cudaTextureFilterMode filterMode;

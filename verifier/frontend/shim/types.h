@@ -8,6 +8,12 @@ extern const __device__ uint3 threadIdx, blockIdx;
 extern const __device__ dim3 blockDim, gridDim;
 extern const __device__ int warpSize;
 
+/* Complex numbers of the libraries are pairs. */
+typedef float cufftReal;
+typedef double cufftDoubleReal;
+typedef float2 cuFloatComplex, cuComplex, cufftComplex;
+typedef double2 cuDoubleComplex, cufftDoubleComplex;
+
 /* Names that a text may open or alias, whatever else is declared. */
 namespace std {}
 namespace c10 {}
