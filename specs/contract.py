@@ -26,6 +26,10 @@ Origin = Literal["stated", "enforced", "derived", "assumed", "drafted"]
 (derived), nobody (assumed; printed), the tool's own guess for an unknown launch (drafted; never counts)."""
 
 
+NULL_STORAGE = "(null)"
+"""The storage of a null pointer; no name of a buffer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A boolean clause over the symbols, e.g. ``n == m`` from ``TORCH_CHECK(a.numel() == b.numel())``.

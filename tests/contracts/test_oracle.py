@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.contract_oracle import Observed, check, observe_file
-from specs.contract import Contract
+from specs.contract import NULL_STORAGE, Contract
 from verifier.isolation.sandbox import SandboxMissing, probe
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
@@ -71,11 +71,11 @@ def _wrong(contract: Contract) -> Iterator[tuple[str, Contract]]:
             "larger": replace(buffer, extent=f"({buffer.extent}) + 1"),
             "smaller": replace(buffer, extent=f"({buffer.extent}) - 1"),
         }
-        if not buffer.fresh and buffer.storage != "null":
+        if not buffer.fresh and buffer.storage != NULL_STORAGE:
             changes["fresh"] = replace(buffer, fresh=True)
         if not buffer.initialized:
             changes["initialized"] = replace(buffer, initialized=True)
-        if buffer.content is None and buffer.storage != "null" and buffer.initialized:
+        if buffer.content is None and buffer.storage != NULL_STORAGE and buffer.initialized:
             changes["zero"] = replace(buffer, content=("0", "0"), content_origin="enforced")
         for what, other in changes.items():
             buffers = (*contract.buffers[:index], other, *contract.buffers[index + 1 :])

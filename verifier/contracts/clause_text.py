@@ -23,7 +23,7 @@ class Substitute(ast.NodeTransformer):
 
 
 class Simplify(ast.NodeTransformer):
-    """``x * 1``, ``1 * x`` and ``x // 1`` of what substitution left; nothing else."""
+    """``x * 1``, ``1 * x``, ``x // 1`` and ``x == x`` of what substitution left; nothing else."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -36,6 +36,30 @@ class Simplify(ast.NodeTransformer):
         if isinstance(node.op, ast.FloorDiv) and isinstance(right, ast.Constant) and right.value == 1:
             return left
         return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
+            if ast.dump(node.left) == ast.dump(node.comparators[0]):
+                return ast.Constant(True)
+        return node
+
+
+@lru_cache(maxsize=4096)
+def equalities(text: str) -> tuple[tuple[str, str], ...]:
+    """What a clause equates: pairs of names, or a name and a number from 1 on."""
+    out: list[tuple[str, str]] = []
+    todo = [ast.parse(text, mode="eval").body]
+    while todo:
+        match todo.pop():
+            case ast.BoolOp(op=ast.And(), values=values):
+                todo += values
+            case ast.Compare(left=ast.Name(id=a), ops=[ast.Eq()], comparators=[ast.Name(id=b)]):
+                out.append((a, b))
+            case ast.Compare(left=ast.Name(id=a), ops=[ast.Eq()], comparators=[ast.Constant(value=int(v))]):
+                if v >= 1 and not isinstance(v, bool):
+                    out.append((a, str(v)))
+    return tuple(out)
 
 
 def rename(contract: Contract, names: dict[str, str]) -> Contract:

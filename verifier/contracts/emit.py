@@ -17,10 +17,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from specs.clauses import FUNCTIONS
-from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
+from specs.contract import NULL_STORAGE, Buffer, Clause, Contract, Launch, Scalar, Symbol
 from verifier.contracts.clause_text import (
     Simplify,
     Substitute,
+    equalities,
     mentioned,
     relevant,
     rename,
@@ -56,6 +57,9 @@ class _Emitter:
         self._unify()
         for name, shape in run.shapes.items():
             self._resolve(name, shape)
+        self.plain = dict(self.replacements)
+        """Without what ``_equate`` adds: the clauses that equate two dims are written with these."""
+        self._equate()
         self.cache = run.texts.setdefault(tuple(self.replacements.items()), {})
 
     # --- free shapes -------------------------------------------------------------------------------------------------
@@ -141,6 +145,48 @@ class _Emitter:
         if dims != [numel]:
             self.replacements[numel] = f"({' * '.join(dims)})" if dims else "1"
 
+    def _equate(self) -> None:
+        """A dim that a check makes equal to another dim or to a number is written as that: fewer symbols, same launches."""
+        for fact in self.seen.path:
+            pairs: list[tuple[str, str]] = []
+            if fact.same is not None:
+                a, b = (
+                    [d.text for d in s] if not isinstance(s, Shape) else self.dims(s.name) for s in fact.same
+                )
+                pairs = list(zip(a, b, strict=True)) if len(a) == len(b) else []
+            elif fact.prefix is None:
+                pairs = list(equalities(fact.text))
+            for one, other in pairs:
+                one, other = self._final(one), self._final(other)
+                if not self._may_go(one) or (self._may_go(other) and self._earlier(one, other)):
+                    one, other = other, one
+                if one != other and self._may_go(one) and (other.isdigit() or self._is_dim(other)):
+                    self.replacements[one] = other
+
+    def _final(self, name: str) -> str:
+        while name in self.replacements and self.replacements[name].isalnum():
+            name = self.replacements[name]
+        return self.replacements.get(name, name) if name.isidentifier() else name
+
+    def _is_dim(self, name: str) -> bool:
+        info = self._info(name)
+        return info is not None and info.kind == "dim" and info.low in (0, 1)
+
+    def _may_go(self, name: str) -> bool:
+        """A dim of a tensor of the caller of which nothing else is known."""
+        info = self._info(name)
+        return (
+            self._is_dim(name)
+            and info is not None
+            and info.value is None
+            and not info.gap
+            and info.high is None
+        )
+
+    def _earlier(self, one: str, other: str) -> bool:
+        order = [*self.run.symbols, *self.made]
+        return order.index(one) < order.index(other)
+
     # --- text --------------------------------------------------------------------------------------------------------
 
     def text(self, text: str) -> str:
@@ -150,10 +196,10 @@ class _Emitter:
             found = self.cache[text] = self._normal(text)
         return found
 
-    def _normal(self, text: str) -> str:
+    def _normal(self, text: str, replacements: dict[str, str] | None = None) -> str:
         node = ast.parse(text, mode="eval").body
-        for _ in range(3):
-            node = Substitute(self.replacements).visit(node)
+        for _ in range(5):
+            node = Substitute(self.replacements if replacements is None else replacements).visit(node)
         return ast.unparse(Simplify().visit(node))
 
     # --- the contract ------------------------------------------------------------------------------------------------
@@ -172,7 +218,7 @@ class _Emitter:
                     pointers.append((param, value))
                 case Null() if element_of(type_) is not None:
                     dtype = (element_of(type_) or ("f32", 1))[0]
-                    buffers.append(Buffer(param, dtype, "0", ("0",), storage="null", origin="enforced"))
+                    buffers.append(Buffer(param, dtype, "0", ("0",), storage=NULL_STORAGE, origin="enforced"))
                 case _:
                     self._scalar(param, type_, value, scalars)
         if len(seen.args) != len(seen.params):
@@ -237,10 +283,10 @@ class _Emitter:
         if fact.prefix is not None:
             return self._prefix(*fact.prefix)
         if fact.same is None:
-            return [self.text(fact.text)]
+            return [self._normal(fact.text, self.plain) if equalities(fact.text) else self.text(fact.text)]
         a, b = ([d.text for d in s] if not isinstance(s, Shape) else self.dims(s.name) for s in fact.same)
         if len(a) == len(b):
-            return [self.text(f"({x} == {y})") for x, y in zip(a, b, strict=True) if x != y]
+            return [self._normal(f"({x} == {y})", self.plain) for x, y in zip(a, b, strict=True) if x != y]
         return [self.text(f"({' * '.join(a) or '1'} == {' * '.join(b) or '1'})")]
 
     def _prefix(self, first: Shape, second: Shape | tuple[Int, ...]) -> list[str]:

@@ -14,6 +14,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from specs.contract import NULL_STORAGE
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.definitions import conjuncts
@@ -444,6 +445,8 @@ class Evaluator:
             return self.fresh_bool("null")
         if obj.space != "global":
             return self.t.false
+        if obj.buffer is not None and obj.buffer.storage == NULL_STORAGE:
+            return self.t.true
         return self.t.not_(self.t.bapp(f"nonnull:{obj.name}", (), 0))
 
     def _select(self, e: ir.Select) -> Value:
