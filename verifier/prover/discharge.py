@@ -6,13 +6,13 @@ Invariant: ``proved`` only if the facts and hypotheses imply the goal.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from verifier.smt.bounds import Bounds
 from verifier.smt.definitions import conjuncts
 from verifier.smt.smtlib import gather, script
 from verifier.smt.solver import SolverPool
-from verifier.smt.terms import Term, Terms
+from verifier.smt.terms import Term, Terms, atoms
 from verifier.symex.claims import Obligation, delinearise
 
 _CONTRADICTIONS = 8
@@ -43,7 +43,19 @@ class Discharger:
     counts: dict[str, int] = field(default_factory=dict)
 
     def decide(self, o: Obligation, scale: float = 1.0) -> Decision:
-        """The status of an obligation (equal ones are decided once)."""
+        """The status of an obligation (equal ones are decided once).
+
+        Two threads are compared without what their paths depend on in data first: it rarely matters, and without it the
+        iterations of a loop that was taken apart ask the same again.
+        """
+        plain = without_data(self.t, o) if len(o.threads) == 2 else None
+        if plain is not None:
+            found = self._once(plain, scale)
+            if found.status == "proved":
+                return found
+        return self._once(o, scale)
+
+    def _once(self, o: Obligation, scale: float) -> Decision:
         key = (o.hyps, o.goal, frozenset(o.facts), scale)
         found = self.done.get(key)
         if found is None:
@@ -69,6 +81,8 @@ class Discharger:
                 again = Bounds(t, [*derived, *o.hyps, *o.facts])
                 if again.prove(o.goal):
                     return Decision("proved", by="bounds")
+        if bounds.linear and scale and (made := self._ask(o, derived, 0.3 * scale)).status != "unknown":
+            return made
         if o.goal is t.false:
             ordered = [h for h in conjuncts((*o.hyps, *derived)) if h.op == "le0"]
             if any(bounds.prove(t.not_(h)) for h in ordered[:_CONTRADICTIONS]):
@@ -79,6 +93,12 @@ class Discharger:
             return Decision("refutable", by="sizes")
         if scale == 0:
             return Decision("unknown", "not shown by bounds", by="bounds")
+        return self._ask(o, derived, scale)
+
+    def _ask(self, o: Obligation, derived: list[Term], scale: float) -> Decision:
+        """The solver's answer to the whole obligation."""
+        t = self.t
+        assertions = [*o.facts, *o.hyps, *derived, t.not_(o.goal)]
         facts = gather(t, assertions, {})
         text = script(
             t, [*facts, *assertions], comment=f"{o.property} {o.span}\n{o.claim}\nunsat means proved"
@@ -103,3 +123,23 @@ class Discharger:
             return False
         facts = gather(t, pinned, {})
         return self.pool.check(script(t, [*facts, *pinned]), scale=0.1).status == "sat"
+
+
+def without_data(t: Terms, o: Obligation) -> Obligation | None:
+    """A stronger obligation without the hypotheses on floating-point data and the facts about what only they mention.
+
+    None where there are no such hypotheses. Sound: hypotheses are only left out.
+    """
+    parts = list(conjuncts(o.hyps))
+    kept = [h for h in parts if not any(a.op == "float" for a in atoms([h]))]
+    if len(kept) == len(parts):
+        return None
+    known = dict(atoms([*kept, o.goal]))
+    for a in [a for a in known if a.op in ("quot", "rem")]:
+        known |= dict.fromkeys((t.quot(*a.args), t.rem(*a.args)))
+    facts = [
+        f
+        for f in o.facts
+        if all(a in known or a.level == 0 or a.is_bool or a.op == "poly" for a in atoms([f]))
+    ]
+    return replace(o, hyps=tuple(kept), facts=tuple(facts))

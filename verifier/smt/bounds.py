@@ -18,6 +18,7 @@ from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Mono, Poly, Term, Terms, divide_mono
 
 NODES = 300
+LINEAR_NODES = 40
 DEPTH = 10
 
 
@@ -38,6 +39,8 @@ class Bounds:
                 break
             clauses = left
         self._strengthen()
+        self.linear = all(len(m) <= 1 for p in self.known for m in p)
+        """No products: the solver is quick then, so that the search here is kept short."""
         self.by_mono: dict[Mono, list[Poly]] = {}
         for p in self.known:
             for m, c in p.items():
@@ -139,7 +142,7 @@ class Bounds:
         heap: list[tuple[int, int, int, int, Poly]] = [(0, 0, 0, 0, start)]
         seen = {frozenset(start.items())}
         count = 0
-        for _ in range(NODES):
+        for _ in range(LINEAR_NODES if self.linear else NODES):
             if not heap:
                 return False
             _, _, depth, _, p = heappop(heap)
