@@ -47,9 +47,16 @@ def _round(value: float, type_: n.Float) -> float:
     if type_.name == "f64":
         return value
     try:
-        return struct.unpack("f", struct.pack("f", value))[0]
+        near: float = struct.unpack(
+            "e" if type_.name == "f16" else "f", struct.pack("e" if type_.name == "f16" else "f", value)
+        )[0]
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
+    if type_.name == "bf16":  # the upper half of a float, rounded to nearest even
+        (bits,) = struct.unpack("I", struct.pack("f", near))
+        bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+        return float(struct.unpack("f", struct.pack("I", bits))[0])
+    return near
 
 
 class Machine:

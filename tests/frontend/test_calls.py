@@ -315,3 +315,9 @@ def test_functions_without_a_meaning_are_named(code: str, construct: str, detail
     found = unsupported_in(code)
     assert (found[0].construct, found[0].detail) == (construct, detail)
     assert found[0].span.line == 2
+
+
+def test_pytorchs_namespaces_are_not_in_the_way() -> None:
+    prefix = "__device__ int at(int i) { return i + 1; } __device__ int torch(int c10) { return at(c10); }"
+    assert not unsupported_in("o[0] = torch(k);", prefix)
+    assert not unsupported_in("c10::Half h = (c10::Half)1.0f; o[0] = (int)(float)h;")

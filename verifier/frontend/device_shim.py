@@ -17,7 +17,13 @@ from verifier.intrinsics import TABLE, declarations
 from verifier.intrinsics.vector import struct_declarations
 
 _FOLDER = Path(__file__).parent / "shim"
-_BEFORE = (("half.h", r"half|Half|bfloat|BFloat|__h|wmma"), ("accessor.h", r"Accessor|PtrTraits"))
+_TORCH = r"\b(at|c10|torch)\s*(::|\{)|\bnamespace\s+(at|c10|torch)\b|Accessor|PtrTraits|\bHalf\b|\bBFloat16\b"
+_BEFORE = (
+    ("torch.h", _TORCH),
+    ("half.h", r"half|Half|bfloat|BFloat|__h|wmma"),
+    ("torch_half.h", r"\bHalf\b|\bBFloat16\b"),
+    ("accessor.h", r"Accessor|PtrTraits"),
+)
 _AFTER = (
     ("groups.h", r"cooperative_groups"),
     ("std.h", r"\bstd\b"),
