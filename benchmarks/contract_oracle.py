@@ -80,8 +80,8 @@ def observe(
     for usr in entries.entry_points(code):
         name = code.functions[usr]["name"]
         params = [param_of(p["name"], p["type"]) for p in code.functions[usr]["params"]]
-        if name == "main" or names[name] > 1 or any(p.kind == "other" for p in params):
-            why = "a program" if name == "main" else "overloaded" if names[name] > 1 else "parameter types"
+        if names[name] > 1 or (name != "main" and any(p.kind == "other" for p in params)):
+            why = "overloaded" if names[name] > 1 else "parameter types"
             found.append(Observed(name, problem=f"not called: {why}"))
         else:
             wanted[name] = usr
@@ -145,7 +145,10 @@ def _run(
     lifted = entries.lift_entry(code, usr, cap, device)
     seen = Observed(function["name"], tuple(lifted.contracts), incomplete=bool(lifted.problems))
     params = [param_of(p["name"], p["type"]) for p in function["params"]]
-    cases = cases_for(params, seen.contracts, shapes, seed)
+    if function["name"] == "main":
+        cases = [Case(tuple(params), tuple(1 if p.kind == "int" else None for p in params), seed)]
+    else:
+        cases = cases_for(params, seen.contracts, shapes, seed)
     done = run(
         [str(binary), function["name"]], sandbox=sandbox, limits=_RUN, readable=(binary.parent,),
         stdin="".join(case.text(i) for i, case in enumerate(cases)).encode(),

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from specs.clauses import INT_TYPES, int_range
-from specs.contract import Contract
+from specs.contract import Contract, Symbol
 from verifier.contracts.values import dtype_of
 
 DTYPES = {
@@ -211,6 +211,7 @@ _AFTER = re.compile(r"product of the dims of (\w+) after size\((\d+)\)")
 _BEFORE = re.compile(r"product of the dims of (\w+) before size\((-\d+)\)")
 _NUMEL = re.compile(r"(\w+)\.numel\(\)")
 _RANK = re.compile(r"(?:rank of (\w+)|(\w+)\.dim\(\))")
+_CONSTANT = re.compile(r"constant (\w+) of the program")
 _ARGUMENT = re.compile(r"argument (\w+)")
 
 
@@ -259,8 +260,11 @@ def case_of(
     return Case(tuple(params), tuple(values), drawn.seed)
 
 
-def symbol_value(meaning: str, case: Case) -> int | str | None:
+def symbol_value(symbol: Symbol, case: Case) -> int | str | None:
     """What a symbol is for these arguments; None if they have no such size, ``"?"`` if the meaning is another."""
+    meaning = symbol.meaning
+    if _CONSTANT.fullmatch(meaning) and symbol.value is not None:
+        return symbol.value
     if found := _SIZE.fullmatch(meaning):
         tensor, index = case.value(found[1]), int(found[2])
         if isinstance(tensor, Tensor):

@@ -25,6 +25,8 @@ from verifier.contracts.values import SIZES
 Outcome = Literal["fits", "outside", "silent", "elsewhere", "differs"]
 _ORDER: tuple[Outcome, ...] = ("fits", "outside", "silent", "differs", "elsewhere")
 _TRIES = 40_000
+_LIKELY = (2048, 1024, 1536, 512, 256, 128, 101376, 49152, *range(257), *range(258, 2049, 2))
+"""Sizes of devices, block sizes, small numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def compare(record: Mapping[str, Any], contract: Contract, case: Case) -> Match:
     known: dict[str, int] = {}
     open_: list[str] = []
     for symbol in contract.symbols:
-        value = symbol_value(symbol.meaning, case)
+        value = symbol_value(symbol, case)
         if value is None:
             return Match("elsewhere", f"there is no {symbol.meaning}")
         if isinstance(value, int):
@@ -261,7 +263,7 @@ def _solve(contract: Contract, record: Mapping[str, Any], known: dict[str, int],
         high = symbol.high if symbol.high is not None else 1 << 63
         mine = [c for c in todo if name in _names(c.text)]
         forced = _defined(mine, name, values)
-        for value in forced or dict.fromkeys([*sorted(numbers), *range(65), *range(66, 2049, 2)]):
+        for value in forced or dict.fromkeys([*sorted(numbers), *_LIKELY]):
             if not low <= value <= high:
                 continue
             budget[0] -= 1

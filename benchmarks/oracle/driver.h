@@ -47,6 +47,19 @@ template <class R, class... A> void cases(R (*f)(A...)) {
   }
   out().flush();
 }
+// A program's own main, once, without arguments.
+template <class... A> void program(int (*f)(A...)) {
+  out(); std::signal(SIGFPE, crash); std::signal(SIGSEGV, crash);
+  reset(); deadline() += std::chrono::seconds(20); launches() = 0;
+  out() << "C 0\n";
+  char name[] = "program"; char *words[] = {name, nullptr};
+  if (sigsetjmp(back(), 1)) { out() << "E crashed\n"; out().flush(); return; }
+  try { if constexpr (sizeof...(A) == 2) f(1, words); else f(); out() << "E done\n"; }
+  catch (const Unsupported &u) { out() << "E unsupported " << u.what << "\n"; }
+  catch (const Enough &) { out() << "E enough\n"; }
+  catch (...) { out() << "E refused\n"; }
+  out().flush();
+}
 template <class F> void cases(F) { out() << "E unsupported an overloaded or unusual entry\n"; }
 }
 // An assert is no check (NDEBUG); leaving the program is a refusal.

@@ -125,7 +125,7 @@ inline __half __float2half(float f) { return f; } inline float __half2float(__ha
 inline __nv_bfloat16 __float2bfloat16(float f) { return f; } inline float __bfloat162float(__nv_bfloat16 h) { return h; }
 struct __nv_fp8_e4m3 { unsigned char x; }; struct __nv_fp8_e5m2 { unsigned char x; };
 struct curandState { int x; }; typedef curandState curandState_t; typedef curandState curandStatePhilox4_32_10_t;
-using std::max; using std::min; using std::isnan; using std::isinf;
+using std::max; using std::min; using std::isnan; using std::isinf; using std::isfinite; using std::signbit;
 template <class A, class B, class = std::enable_if_t<!std::is_same_v<A, B> && std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>> constexpr std::common_type_t<A, B> min(A a, B b) { std::common_type_t<A, B> x = a, y = b; return y < x ? y : x; }
 template <class A, class B, class = std::enable_if_t<!std::is_same_v<A, B> && std::is_arithmetic_v<A> && std::is_arithmetic_v<B>>> constexpr std::common_type_t<A, B> max(A a, B b) { std::common_type_t<A, B> x = a, y = b; return x < y ? y : x; }
 
@@ -246,3 +246,9 @@ template <class... P> cudaError_t cudaLaunchKernel(void (*f)(P...), dim3 g, dim3
 }
 inline cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t = 0, cudaStream_t = nullptr) { throw vk::Unsupported{"cudaLaunchKernel of an address"}; }
 template <class... A> cudaError_t cudaLaunchCooperativeKernel(A... a) { return cudaLaunchKernel(a...); }
+enum cublasStatus_t { CUBLAS_STATUS_SUCCESS }; struct cublasContext; typedef cublasContext *cublasHandle_t; struct cublasLtContext; typedef cublasLtContext *cublasLtHandle_t;
+enum cublasMath_t { CUBLAS_DEFAULT_MATH, CUBLAS_TF32_TENSOR_OP_MATH, CUBLAS_TENSOR_OP_MATH }; enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C };
+enum cublasComputeType_t { CUBLAS_COMPUTE_16F, CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_32F_FAST_16F, CUBLAS_COMPUTE_64F }; enum cudaDataType_t { CUDA_R_16F, CUDA_R_32F, CUDA_R_16BF, CUDA_R_64F }; typedef cudaDataType_t cudaDataType; enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT = -1, CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99 };
+template <class... A> cublasStatus_t cublasCreate(A...) { return CUBLAS_STATUS_SUCCESS; } template <class... A> cublasStatus_t cublasDestroy(A...) { return CUBLAS_STATUS_SUCCESS; } template <class... A> cublasStatus_t cublasSetMathMode(A...) { return CUBLAS_STATUS_SUCCESS; } template <class... A> cublasStatus_t cublasLtCreate(A...) { return CUBLAS_STATUS_SUCCESS; } template <class... A> cublasStatus_t cublasLtDestroy(A...) { return CUBLAS_STATUS_SUCCESS; } template <class... A> cublasStatus_t cublasSetStream(A...) { return CUBLAS_STATUS_SUCCESS; }
+template <class... A> cublasStatus_t cublasSgemm(A...) { return CUBLAS_STATUS_SUCCESS; } template <class... A> cublasStatus_t cublasSgemv(A...) { return CUBLAS_STATUS_SUCCESS; } template <class... A> cublasStatus_t cublasGemmEx(A...) { return CUBLAS_STATUS_SUCCESS; } template <class... A> cublasStatus_t cublasSgemmStridedBatched(A...) { return CUBLAS_STATUS_SUCCESS; } template <class... A> cublasStatus_t cublasGemmStridedBatchedEx(A...) { return CUBLAS_STATUS_SUCCESS; }
+inline cudaError_t cudaMemcpy2D(void *d, size_t dp, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind) { vk::Memory *m = vk::find(d); if (m) { m->zero = false; m->initialised = true; } else if (!vk::find(s)) for (size_t i = 0; i < h; ++i) std::memcpy((char *)d + i * dp, (const char *)s + i * sp, w); return cudaSuccess; }

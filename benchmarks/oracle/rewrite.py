@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from verifier.frontend.host import HostCode
 from verifier.source.declarations import Declaration, Unit, Wrapper, parse
 
+MAIN = "vk_user_main"
+
 
 def program(host: str, code: HostCode, entries: Sequence[str]) -> str:
     """The whole text. Raises SourceError for text that cannot be split into declarations."""
@@ -25,7 +27,9 @@ def program(host: str, code: HostCode, entries: Sequence[str]) -> str:
     for item in unit.items:
         _emit(unit, partner, item, kernels, lines)
     lines.append("int main(int argc, char **argv) {")
-    lines += [f'  if (std::string(argv[1]) == "{e}") vk::cases(&{e});' for e in entries]
+    for entry in entries:
+        call = f"vk::program(&{MAIN})" if entry == "main" else f"vk::cases(&{entry})"
+        lines.append(f'  if (std::string(argv[1]) == "{entry}") {call};')
     return "\n".join([*lines, "  return 0;", "}", ""])
 
 
@@ -145,6 +149,9 @@ def _pieces(
         yield _without_device_bodies(unit, partner, item)
         return
     inserts = dict(_launches(unit, partner, item))
+    if item.kind == "function" and item.names and item.names[0][0] == "main":
+        name = next(t for t in unit.tokens[item.first : item.last] if t.text == "main")
+        inserts[name.start] = (name.end, MAIN)
     position = unit.tokens[item.first].start
     for at, (end, words) in sorted(inserts.items()):
         yield unit.text[position:at] + words
