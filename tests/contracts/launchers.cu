@@ -57,7 +57,7 @@ torch::Tensor product(torch::Tensor a, torch::Tensor b) {
 torch::Tensor by_row(const torch::Tensor &x, int64_t threads) {
   TORCH_CHECK(x.dim() == 2);
   TORCH_CHECK(threads > 0 && threads <= 1024, "threads");
-  auto y = torch::full({x.size(0)}, 0, x.options());
+  auto y = torch::full({x.size(0)}, 1, x.options());
   int block = 32;
   while (block < threads) block *= 2;
   rows<<<x.size(0), block, block * sizeof(float)>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.size(0), x.size(1));
