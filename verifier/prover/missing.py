@@ -17,8 +17,8 @@ from specs.contract import Contract
 from verifier.prover.discharge import Discharger
 from verifier.smt.smtlib import gather, script
 from verifier.smt.terms import Const, PolyTerm, Term, atoms
-from verifier.symex.calls import address_of
 from verifier.symex.claims import Claims, Obligation
+from verifier.symex.pointers import address_of
 from verifier.symex.symbols import texts
 
 MAX_PROPOSALS = 24

@@ -8,67 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specs.location import Span
 from verifier.intrinsics import TABLE
 from verifier.ir import nodes as ir
-from verifier.smt.terms import Term, Terms
-from verifier.symex.summary import MemoryObject
+from verifier.smt.terms import Term
+from verifier.symex.pointers import SHARED_POINTER, TO_ADDRESS, address, pointer_at
 
 if TYPE_CHECKING:
-    from verifier.symex.expressions import Evaluator, Ptr, Val, Value
-
-
-SHARED_POINTER = "shared pointer"
-"""The front end's name for the pointer that a 32-bit shared address means."""
-_TO_ADDRESS = ("__cvta_generic_to_shared", "__cvta_generic_to_global")
-_ADDRESS = "address:"
-_TOPS = {"shared": 1 << 18}
-
-
-def address_of(t: Terms, obj: MemoryObject) -> Term:
-    """The unknown address of an object: one for the whole launch, but a thread's own for a local array."""
-    level = 2 if obj.space == "local" else 0
-    return t.app(_ADDRESS + obj.name, (), level, 0, _TOPS.get(obj.space, 1 << 47))
-
-
-def is_address(t: Terms, term: Term) -> bool:
-    """Whether an object's address is a summand."""
-    return any(a.op == "app" and a.name.startswith(_ADDRESS) for mono in t.poly(term) for a in mono)
-
-
-def address(x: Evaluator, p: Ptr, e: ir.Call | ir.Convert, span: Span) -> Val:
-    """A pointer as a number. Nothing is known of it but which object it points into, and where."""
-    from verifier.symex.expressions import Unmodelled, Val
-
-    obj = p.alts[0][1] if len(p.alts) == 1 else None
-    if obj is None or not isinstance(e.type, ir.Int):
-        raise Unmodelled("pointer cast", "a pointer whose target is not known, as a number", span)
-    offset = p.alts[0][2]
-    if obj is x.null:
-        return Val(offset, p.deps)
-    return x.fit(x.t.add(address_of(x.t, obj), offset), e.type, id(e), span, "address", p.deps, False)
-
-
-def pointer_at(x: Evaluator, v: Val, span: Span) -> Ptr:
-    """A number as a pointer: it must be the address of one object plus a number that is no address."""
-    from verifier.symex.expressions import Ptr, Unmodelled
-
-    t = x.t
-    by_name = {_ADDRESS + o.name: o for o in x.s.objects.values()}
-    bases = [m for m in t.poly(v.term) if any(a.op == "app" and a.name in by_name for a in m)]
-    if len(bases) != 1 or len(bases[0]) != 1 or t.poly(v.term)[bases[0]] != 1:
-        raise Unmodelled(
-            "pointer cast", "a number that is not the address of one object plus an offset", span
-        )
-    base = bases[0][0]
-    return Ptr(((t.true, by_name[base.name], t.sub(v.term, base)),), v.deps)
+    from verifier.symex.expressions import Evaluator, Val, Value
 
 
 def call(x: Evaluator, e: ir.Call) -> Value:
     """The value of a pure intrinsic call."""
     from verifier.symex.expressions import Val
 
-    if e.name in _TO_ADDRESS:
+    if e.name in TO_ADDRESS:
         return address(x, x.ptr(e.args[0]), e, e.span)
     if e.name == SHARED_POINTER:
         return pointer_at(x, x.value(e.args[0]), e.span)

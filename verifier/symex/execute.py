@@ -22,10 +22,10 @@ from specs.contract import Contract
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term, TooLarge
-from verifier.symex.calls import SHARED_POINTER, is_address
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.launch import composite
 from verifier.symex.loops import LoopRules
+from verifier.symex.pointers import SHARED_POINTER, is_address
 from verifier.symex.relevance import relevant_locals
 from verifier.symex.setup import prepare
 from verifier.symex.summary import Access, BarrierEvent, Epoch, MemoryObject, Summary

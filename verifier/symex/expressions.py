@@ -14,12 +14,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from specs.contract import NULL_STORAGE
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Const, Term, TooLarge
-from verifier.symex import calls
+from verifier.symex import calls, pointers
 from verifier.symex.floats import range_of
 from verifier.symex.summary import Epoch, Gap, MemoryObject, Operation, Sink, Summary
 
@@ -387,7 +386,7 @@ class Evaluator:
         a, b = self.eval(e.left), self.eval(e.right)
         t = self.t
         if isinstance(a, Ptr) or isinstance(b, Ptr):
-            return self._compare_pointers(e, a, b)
+            return pointers.compare(self, e, a, b)
         deps = a.deps | b.deps
         if a.term.op == "float" or b.term.op == "float":
             return Val(t.bapp(f"flt:{e.op}", (a.term, b.term), 0), deps)
@@ -411,43 +410,6 @@ class Evaluator:
             case _:
                 assert_never(e.op)
         return Val(out, deps)
-
-    def _compare_pointers(self, e: ir.Compare, a: Value, b: Value) -> Val:
-        """Exact within one object and against null; anything else may be either way."""
-        if not isinstance(a, Ptr) or not isinstance(b, Ptr):
-            return Val(self.fresh_bool("ptrcmp"))
-        t, deps = self.t, a.deps | b.deps
-        if len(a.alts) == len(b.alts) == 1 and a.alts[0][1] is not None and a.alts[0][1] is b.alts[0][1]:
-            xa, xb = a.alts[0][2], b.alts[0][2]
-            table = {
-                "lt": t.lt(xa, xb),
-                "le": t.le(xa, xb),
-                "gt": t.lt(xb, xa),
-                "ge": t.le(xb, xa),
-                "eq": t.eq(xa, xb),
-                "ne": t.ne(xa, xb),
-            }
-            return Val(table[e.op], deps)
-        for one, other in ((a, b), (b, a)):
-            if e.op in ("eq", "ne") and self._is_null(other):
-                null = t.or_(*(t.and_(c, self._null(o)) for c, o, _ in one.alts))
-                return Val(null if e.op == "eq" else t.not_(null), deps)
-        return Val(self.fresh_bool("ptrcmp"))
-
-    def _is_null(self, p: Ptr) -> bool:
-        return len(p.alts) == 1 and p.alts[0][1] is self.null and p.alts[0][2] is self.t.zero
-
-    def _null(self, obj: MemoryObject | None) -> Term:
-        """Whether a pointer into the object is null: a buffer may be (it is empty then), what the kernel declares is not."""
-        if obj is self.null:
-            return self.t.true
-        if obj is None:
-            return self.fresh_bool("null")
-        if obj.space != "global":
-            return self.t.false
-        if obj.buffer is not None and obj.buffer.storage == NULL_STORAGE:
-            return self.t.true
-        return self.t.not_(self.t.bapp(f"nonnull:{obj.name}", (), 0))
 
     def _select(self, e: ir.Select) -> Value:
         c = self.value(e.cond)
@@ -499,15 +461,15 @@ class Evaluator:
             case ir.Pointer(), ir.Pointer():
                 return v
             case (ir.Pointer(), ir.Bool()):
-                return self._compare_pointers(
-                    ir.Compare("ne", e.operand, e.operand), v, Ptr(((t.true, self.null, t.zero),))
+                return pointers.compare(
+                    self, ir.Compare("ne", e.operand, e.operand), v, Ptr(((t.true, self.null, t.zero),))
                 )
             case (ir.Pointer(), _) | (_, ir.Pointer()):
                 if isinstance(v, Ptr):
-                    return calls.address(self, v, e, e.span)
+                    return pointers.address(self, v, e, e.span)
                 if isinstance(v.term, Const) and v.term.value == 0:
                     return Ptr(((t.true, self.null, t.zero),))
-                return calls.pointer_at(self, v, e.span)
+                return pointers.pointer_at(self, v, e.span)
         assert isinstance(v, Val)
         match source, e.type:
             case ir.Int(), ir.Int(bits=bits, signed=signed) if isinstance(source, ir.Int):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verifier.smt.terms import Term, show
-from verifier.symex.calls import address_of
 from verifier.symex.claims import Claims, Obligation
+from verifier.symex.pointers import address_of
 from verifier.symex.summary import Access, Summary
 
 
