@@ -99,6 +99,8 @@ def construct(host: Evaluator, type_: str, values: list[Value], node: Node) -> V
             return Items(())
         if type_ == "at::TensorOptions":
             return Options()
+        if type_ == "vk::any":  # {}: no dims
+            return Items(())
         return Record(type_, {})
     if type_.startswith("std::vector") and not isinstance(given[0], Items):
         if len(given) == 2 and isinstance(given[0], Iterator) and isinstance(given[1], Iterator):

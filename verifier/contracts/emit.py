@@ -154,7 +154,9 @@ class _Emitter:
                     [d.text for d in s] if not isinstance(s, Shape) else self.dims(s.name) for s in fact.same
                 )
                 pairs = list(zip(a, b, strict=True)) if len(a) == len(b) else []
-            elif fact.prefix is None:
+            elif fact.prefix is not None:
+                pairs = [p for text in self._prefix(*fact.prefix) for p in equalities(text)]
+            else:
                 pairs = list(equalities(fact.text))
             for one, other in pairs:
                 one, other = self._final(one), self._final(other)
@@ -301,7 +303,7 @@ class _Emitter:
                     out.append(f"({self._dim(first.name, index)} == {self._dim(second.name, index)})")
             elif index < len(second):
                 out.append(f"({self._dim(first.name, index)} == {second[index].text})")
-        return [self.text(t) for t in out]
+        return [self._normal(t, self.plain) for t in out]
 
     def _scalar(self, param: str, type_: str, value: Value, scalars: list[Scalar]) -> None:
         dtype = dtype_of(type_)
@@ -385,13 +387,28 @@ class _Emitter:
             shape=tuple(self.text(t) for t in shape),
             fresh=separate and not several,
             storage=pointer.storage if whole else "",
-            align=(base.align if base.caller or separate else 0) if whole and storage.how != "part" else 0,
+            align=max(
+                (base.align if base.caller or separate else 0) if whole and storage.how != "part" else 0,
+                self._checked_alignment(pointer),
+            ),
             initialized=storage.initialized,
             content=None if content is None or loops else (self.text(content[0]), self.text(content[1])),
             content_origin="enforced" if storage.zero else storage.content_origin,
             origin="enforced" if separate else "derived",
             source=base.source if whole and self._as_passed(pointer.storage) else "",
         )
+
+    def _checked_alignment(self, pointer: Pointer) -> int:
+        """What the host code has checked of the address itself."""
+        if pointer.offset is None:
+            return 0
+        where = f"{pointer.storage}+{pointer.offset.text}"
+        found = [
+            int(kind.split(" ")[1])
+            for kind, subject in self.seen.checked
+            if subject == where and kind.startswith("aligned ")
+        ]
+        return max(found, default=0)
 
     def _as_passed(self, key: str) -> bool:
         """Whether the buffer holds the elements of what the caller passed, in the same order and type."""

@@ -14,9 +14,10 @@ from dataclasses import replace
 from specs.location import Span
 from verifier.contracts import calls, launches, tensors, torch_calls
 from verifier.contracts.lvalues import COMPARES, pure, roots
-from verifier.contracts.memory import Memory, to_float
+from verifier.contracts.memory import Memory, aligned, to_float
 from verifier.contracts.objects import (
     Address,
+    Bits,
     Device,
     Dim3,
     Dtype,
@@ -316,6 +317,8 @@ class Evaluator(Memory):
                 return self.moved(a, b, op)
             case Int(), Pointer() if op == "+":
                 return self.moved(b, a, op)
+            case (Bits(), _) | (_, Bits()) if (bits := self._bits(op, a, b)) is not None:
+                return bits
             case (Device(of=x), Int(value=1)) | (Int(value=1), Device(of=x)) if op in ("==", "!="):
                 cuda = Bool(fact=("cuda", x.key, None))
                 return cuda if op == "==" else lnot(cuda)
@@ -338,6 +341,22 @@ class Evaluator(Memory):
         if type_name in ("f32", "f64"):
             return Float(type=type_name)
         return Unknown(why)
+
+    def _bits(self, op: str, a: Value, b: Value) -> Value | None:
+        """Tests of the low bits of addresses: ``% 16``, ``& 15``, ``|`` of several, ``== 0``."""
+        match a, b:
+            case Bits(pointers=x, modulus=m), Bits(pointers=y, modulus=n) if op == "|" and m == n:
+                return Bits((*x, *y), m)
+            case Bits(pointers=x, modulus=None), Int(value=v) if v is not None:
+                modulus = v if op == "%" else v + 1 if op == "&" else 0
+                return Bits(x, modulus) if modulus >= 2 and modulus & (modulus - 1) == 0 else None
+            case (Bits(modulus=m) as bits, Int(value=0)) | (Int(value=0), Bits(modulus=m) as bits) if (
+                m is not None
+            ):
+                found = aligned(bits)
+                if found is not None and op in ("==", "!="):
+                    return found if op == "==" else lnot(found)
+        return None
 
     def _eval_cast(self, node: Node, hint: str) -> Value:
         if node["t"].endswith("*") and node["a"]["t"].endswith(

@@ -11,13 +11,14 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from verifier.contracts import tensors
+from verifier.contracts import closed_forms
+from verifier.contracts.closed_forms import counter_of
 from verifier.contracts.effects import assigned_variables
-from verifier.contracts.inert import dies, ways_out
+from verifier.contracts.inert import ways_out
 from verifier.contracts.lvalues import pure
-from verifier.contracts.objects import Address, Float, Items, Shape, Tensor, Unknown, Value
+from verifier.contracts.objects import Address, Float, Items, Unknown, Value
 from verifier.contracts.run import Dead, Fact, Forked, NotSimple, Refused
-from verifier.contracts.values import TRUE, Bool, Int, arith, compare, const, convert, limits
+from verifier.contracts.values import TRUE, Bool, Int, compare, const, limits
 from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def execute_loop(host: Host, node: Node) -> None:
     """for, while, do."""
     if node["k"] == "for" and node["init"] is not None:
         host.exec(node["init"])
-    if node["k"] == "for" and _over_dims(host, node):
+    if node["k"] != "do" and (closed_forms.over_dims(host, node) or closed_forms.doubling(host, node)):
         return
     if host.run.skippable or host.run.speculative or not host.skips(node):
         _follow(host, node)
@@ -95,90 +96,9 @@ def _follow(host: Host, node: Node) -> None:
         return
 
 
-def _over_dims(host: Host, node: Node) -> bool:
-    """Loops over the dims of a tensor whose rank is not known: the product of all, or a comparison with another's."""
-    counter, step = _counter(node)
-    first = host.cells.get(counter) if counter else None
-    test, body = node["c"], node["body"]
-    if counter is None or step != 1 or not isinstance(first, Int) or first.value != 0 or test is None:
-        return False
-    if (
-        test["k"] != "bin"
-        or test["op"] != "<"
-        or plain(test["a"]).get("id") != counter
-        or not pure(test["b"])
-    ):
-        return False
-    while body["k"] == "block" and len(body["body"]) == 1:
-        body = body["body"][0]
-    rank = host.eval(test["b"])
-    shape = tensors.rank_symbol(rank, host.run)
-    if shape is None or not isinstance(rank, Int):
-        return False
-    if not (_product_of_dims(host, body, counter, shape) or _same_dims(host, body, counter, shape)):
-        return False
-    host.cells[counter] = convert(rank, first.type)
-    return True
-
-
-def _dim_of(host: Host, node: Node, counter: str) -> Tensor | None:
-    """The tensor of ``x.size(i)``."""
-    node = plain(node)
-    if node["k"] != "method" or node["name"] != "at::Tensor::size" or node["base"] is None:
-        return None
-    if plain(node["args"][0]).get("id") != counter or not pure(node["base"]):
-        return None
-    tensor = host.eval(node["base"])
-    return tensor if isinstance(tensor, Tensor) else None
-
-
-def _product_of_dims(host: Host, body: Node, counter: str, shape: str) -> bool:
-    """``for (int i = 0; i < x.dim(); ++i) n *= x.size(i);`` is n times the numel.
-
-    The product is converted to the type of n at each step, which gives what converting it once gives.
-    """
-    statement = body["a"] if body["k"] == "expr" else body
-    if statement["k"] != "bin" or statement["op"] != "*=" or statement["a"]["k"] != "var":
-        return False
-    tensor, old = _dim_of(host, statement["b"], counter), host.eval(statement["a"])
-    if tensor is None or not isinstance(tensor.dims, Shape) or not isinstance(old, Int):
-        return False
-    if tensor.dims.name != shape:
-        return False
-    product = arith("*", convert(old, "py"), convert(tensors.numel(host.run, tensor), "py"), "py")
-    if product is None:
-        return False
-    host.assign(statement["a"], convert(product, old.type))
-    return True
-
-
-def _same_dims(host: Host, body: Node, counter: str, shape: str) -> bool:
-    """``for (int i = 0; i < x.dim(); ++i) if (y.size(i) != x.size(i)) throw …;``: y begins with the dims of x."""
-    if body["k"] == "if" and body["else"] is None and dies(body["then"]):
-        test, sign = plain(body["c"]), "!="
-    elif body["k"] == "expr" and body["a"]["k"] == "call" and body["a"]["name"] == "vk::check":
-        test, sign = plain(body["a"]["args"][0]), "=="
-    else:
-        return False
-    if test["k"] != "bin" or test["op"] != sign:
-        return False
-    both = [_dim_of(host, test[side], counter) for side in ("a", "b")]
-    for one, other in (both, both[::-1]):
-        if one is not None and other is not None and isinstance(one.dims, Shape) and one.dims.name == shape:
-            host.run.path.append(Fact("", "enforced", host.span(body), prefix=(one.dims, other.dims)))
-            return True
-    return False
-
-
-def plain(node: Node) -> Node:
-    while node["k"] == "cast":
-        node = node["a"]
-    return node
-
-
 def _long(host: Host, node: Node, most: int) -> bool:
     """Whether a counted loop certainly runs more often than it would be unrolled."""
-    counter, step = _counter(node) if node["k"] == "for" else (None, 0)
+    counter, step = counter_of(node) if node["k"] == "for" else (None, 0)
     first = host.cells.get(counter) if counter else None
     if counter is None or not isinstance(first, Int) or first.value is None:
         return False
@@ -194,7 +114,7 @@ def _one_round(host: Host, node: Node, most: int) -> bool:
 
     What earlier rounds may have changed is unknown in a round, so nothing is lost by leaving them out.
     """
-    counter, step = _counter(node) if node["k"] == "for" else (None, 0)
+    counter, step = counter_of(node) if node["k"] == "for" else (None, 0)
     first = host.cells.get(counter) if counter else None
     if counter is None or not isinstance(first, Int) or first.value is None or _long(host, node, most):
         return False
@@ -247,7 +167,7 @@ def _representative(host: Host, node: Node) -> None:
     if host.skip([p for p in parts if p], why, loop=True):
         return
     assigned = assigned_variables(host, [p for p in parts if p])
-    counter, step = _counter(node) if node["k"] == "for" else (None, 0)
+    counter, step = counter_of(node) if node["k"] == "for" else (None, 0)
     if counter is not None and counter in assigned_variables(host, [node["body"]]):
         counter = None
     before = run.learned()
@@ -368,27 +288,6 @@ def execute_range(host: Host, node: Node) -> None:
 
 
 # --- what a loop changes --------------------------------------------------------------------------------------------
-
-
-def _counter(node: Node) -> tuple[str | None, int]:
-    """(cell, step) of a ``for`` whose step adds a constant to one variable."""
-    step = node["step"]
-    if step is None:
-        return None, 0
-    if step["k"] == "un" and step["op"] in ("++", "--", "p++", "p--") and step["a"]["k"] == "var":
-        return step["a"]["id"], 1 if "++" in step["op"] else -1
-    if step["k"] == "bin" and step["op"] in ("+=", "-=") and step["a"]["k"] == "var":
-        amount = _literal(step["b"])
-        if amount:
-            return step["a"]["id"], amount if step["op"] == "+=" else -amount
-    return None, 0
-
-
-def _literal(node: Node) -> int | None:
-    while node["k"] == "cast":
-        node = node["a"]
-    value = node.get("v") if node["k"] in ("int", "var") else None
-    return value if isinstance(value, int) and value > 0 else None
 
 
 def _contains(node: Any, kinds: tuple[str, ...]) -> bool:

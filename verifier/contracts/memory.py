@@ -18,6 +18,7 @@ from verifier.contracts import cuda_calls, tensors
 from verifier.contracts.lvalues import pure, roots
 from verifier.contracts.objects import (
     Address,
+    Bits,
     Dim3,
     Dtype,
     Float,
@@ -50,7 +51,9 @@ from verifier.contracts.values import (
     convert,
     dtype_of,
     element_of,
+    land,
     limits,
+    lnot,
 )
 from verifier.frontend.host import HostCode, Node
 
@@ -338,7 +341,11 @@ class Memory:
                     return convert(quotient, dtype) if quotient is not None else Unknown("float to int")
                 case Float():
                     return self.free_int(dtype, "a float converted to an int", "rounded")
-                case Dtype() | Unknown() | Pointer() | Optional() | Tensor() | Items() | Text():
+                case Pointer():
+                    return Bits((value,))
+                case Null():
+                    return const(0, dtype)
+                case Dtype() | Unknown() | Optional() | Tensor() | Items() | Text():
                     return value
             return value
         if type_.endswith("*"):
@@ -394,6 +401,8 @@ class Memory:
                 return FALSE
             case Pointer() | Address():
                 return TRUE
+            case Bits(modulus=modulus) if modulus is not None and (found := aligned(value)) is not None:
+                return lnot(found)
             case Optional():
                 return tensors.defined(self.run, value)
             case Float(value=number) if number is not None:
@@ -501,3 +510,15 @@ def to_float(value: Int, dtype: str) -> Float:
     exact = value.lo is not None and value.hi is not None and -top <= value.lo and value.hi <= top
     number = float(value.value) if value.value is not None else None
     return Float(number, (value, const(1)) if exact else None, dtype)
+
+
+def aligned(value: Bits) -> Bool | None:
+    """That the residue is 0: each pointer starts at a multiple of the modulus."""
+    out = TRUE
+    for pointer in value.pointers:
+        if pointer.offset is None:
+            return None
+        out = land(
+            out, Bool(fact=(f"aligned {value.modulus}", f"{pointer.storage}+{pointer.offset.text}", None))
+        )
+    return out

@@ -66,6 +66,14 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True)
+class Bits:
+    """The addresses of pointers, or-ed together; ``modulus``: only their residue by this power of two."""
+
+    pointers: tuple[Pointer, ...]
+    modulus: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A shape that is not known as dims: that of the free tensor ``name``."""
 
@@ -180,6 +188,7 @@ Value = (
     | Text
     | Dim3
     | Pointer
+    | Bits
     | Tensor
     | Dtype
     | Device
