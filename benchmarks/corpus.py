@@ -18,6 +18,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -85,13 +86,17 @@ def items(arguments: argparse.Namespace) -> list[Item]:
 
 def measure(item: Item, arguments: argparse.Namespace) -> dict[str, Any]:
     """Audit one file; the record for it."""
-    argv = [sys.executable, "-m", "verifier", "--format", "json", "--no-cache", "--jobs", "1"]
+    argv = [sys.executable, "-m", "verifier", "--format", "json", "--jobs", "1"]
     argv += ["--timeout", str(arguments.timeout)]
     if item.problem:
         argv += ["--problem", str(item.problem.resolve())]
     argv += [*item.extra, *arguments.tool_options, str(item.path.resolve())]
     ended = processes.run(
-        argv, wall_seconds=arguments.timeout + _START_UP, memory_mb=arguments.memory, cwd=ROOT
+        argv,
+        wall_seconds=arguments.timeout + _START_UP,
+        memory_mb=arguments.memory,
+        cwd=ROOT,
+        env=_environment(arguments),
     )
     report = _report(ended.stdout)
     stderr = ended.stderr.decode(errors="replace")[-4000:]
@@ -107,6 +112,11 @@ def measure(item: Item, arguments: argparse.Namespace) -> dict[str, Any]:
         "stderr": stderr if report is None or "Traceback" in stderr else "",
         "report": report,
     }
+
+
+def _environment(arguments: argparse.Namespace) -> dict[str, str]:
+    """A cache of this run's own: the simulator's runtime is built once, as at any user's; no verdict is from before."""
+    return {**os.environ, "XDG_CACHE_HOME": str((arguments.out / "cache").resolve())}
 
 
 def _report(stdout: bytes) -> dict[str, Any] | None:
@@ -143,6 +153,7 @@ def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     file = arguments.out / "records.jsonl"
     if arguments.fresh:
         file.unlink(missing_ok=True)
+        shutil.rmtree(arguments.out / "cache", ignore_errors=True)
     done = _resume(file)
     missing = [i for i in todo if i.name not in done]
     columns = (

@@ -31,7 +31,9 @@ CLASSES = ("right", "refuted elsewhere", "unknown", "proved", "no verdict")
 _TOO_MUCH = ("PROVED", "NOT_APPLICABLE")
 
 
-def watch(path: Path, count: int = 5, max_threads: int = 2048) -> dict[str, Any]:
+def watch(
+    path: Path, sandbox_choice: str, cache: Path | None, count: int = 5, max_threads: int = 2048
+) -> dict[str, Any]:
     """What the simulator sees: ``{"faults": [{"contract", "property", "line"}], "runs", "notes"}``."""
     from sanitizers.sampling import small_launches
     from sanitizers.simulator import Schedule, simulate
@@ -39,7 +41,7 @@ def watch(path: Path, count: int = 5, max_threads: int = 2048) -> dict[str, Any]
     from verifier import contracts, frontend, source
     from verifier.isolation import sandbox as sandboxes
 
-    sandbox = sandboxes.probe("auto")
+    sandbox = sandboxes.probe(sandbox_choice)
     submission = source.load(path, root=None, sandbox=sandbox)
     derived = contracts.derive(submission, contract_file=None, problem=None, lock=None, sandbox=sandbox)
     module = frontend.parse_device(submission.device, derived.instantiations, sandbox=sandbox)
@@ -62,7 +64,13 @@ def watch(path: Path, count: int = 5, max_threads: int = 2048) -> dict[str, Any]
             launch = instantiate(contract, symbols)
             for schedule in (Schedule("forward", 0), Schedule("reverse", 0), Schedule("interleaved", 1)):
                 result = simulate(
-                    submission.device, kernel, launch, schedule=schedule, opt="O0", sandbox=sandbox
+                    submission.device,
+                    kernel,
+                    launch,
+                    schedule=schedule,
+                    opt="O0",
+                    sandbox=sandbox,
+                    cache=cache,
                 )
                 runs += 1
                 notes |= {n for n in (result.unsupported, result.error) if n}
@@ -75,13 +83,15 @@ def watch(path: Path, count: int = 5, max_threads: int = 2048) -> dict[str, Any]
     }
 
 
-def ask(path: Path, timeout: float) -> dict[str, Any]:
+def ask(path: Path, timeout: float, sandbox: str, cache: Path | None) -> dict[str, Any]:
     """What the prover alone says: verdicts of each contract, and findings with their lines."""
     from verifier.judge import findings_of
     from verifier.pipeline import Options, audit
 
     policy = Policy.model_validate({"required_gates": ("static", "prove")})
-    result = audit(path, Options(policy=policy, gates=("static", "prove"), timeout=timeout))
+    result = audit(
+        path, Options(policy=policy, gates=("static", "prove"), timeout=timeout, sandbox=sandbox, cache=cache)
+    )
     return {
         "verdict": str(result.verdict),
         "message": result.message,
@@ -130,11 +140,11 @@ def classify(record: Mapping[str, Any]) -> str:
     return "refuted elsewhere" if refuted else "unknown"
 
 
-def judge(path: Path, timeout: float) -> dict[str, Any]:
+def judge(path: Path, timeout: float, sandbox: str, cache: Path | None) -> dict[str, Any]:
     """Simulator first; the prover only where the simulator saw something."""
-    record: dict[str, Any] = {"simulator": watch(path), "prover": None}
+    record: dict[str, Any] = {"simulator": watch(path, sandbox, cache), "prover": None}
     if confirmed(record):
-        record["prover"] = ask(path, timeout)
+        record["prover"] = ask(path, timeout, sandbox, cache)
     return record
 
 
@@ -144,7 +154,8 @@ def measure(original: Path, mutant: Mutant, arguments: argparse.Namespace) -> di
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(mutant.text)
     argv = [sys.executable, "-m", "benchmarks.mutants", "--judge", str(path.resolve())]
-    argv += ["--timeout", str(arguments.timeout)]
+    argv += ["--timeout", str(arguments.timeout), "--sandbox", arguments.sandbox]
+    argv += ["--out", str(arguments.out.resolve())]
     ended = processes.run(argv, wall_seconds=3 * arguments.timeout, memory_mb=6000, cwd=ROOT)
     judged: dict[str, Any] = {"simulator": None, "prover": None}
     if ended.returncode == 0 and not ended.stopped:
@@ -271,10 +282,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     p.add_argument("--sample", type=int, default=0, help="only N mutants, evenly spread")
     p.add_argument("--fresh", action="store_true", help="forget what an earlier run measured")
+    p.add_argument("--sandbox", default="auto", help="how mutants are isolated: auto, bwrap, landlock, none")
     p.add_argument("--judge", type=Path, help=argparse.SUPPRESS)
     arguments = p.parse_args(argv)
     if arguments.judge:
-        print(json.dumps(judge(arguments.judge, arguments.timeout)))
+        print(
+            json.dumps(judge(arguments.judge, arguments.timeout, arguments.sandbox, arguments.out / "cache"))
+        )
         return 0
     records = run(arguments)
     text = table(records)

@@ -114,7 +114,7 @@ OPERATORS: dict[str, Change] = {
     "narrowed": _replace(r"\b(?:const )?(?:int64_t|long long|int|unsigned) (\w+)(?= = )", r"signed char \1"),
     "remainder-of-negative": _replace(r"([\w.]+) % (?=\w)", r"(\1 - 1) % "),
     "array-shrunk": _replace(r"(?<=\w)\[([A-Za-z_0-9 +*()]+)\](?=;|\[\w[^\]]*\];)", r"[\1 - 1]"),
-    "atomic-made-plain": _replace(r"atomicAdd\(&?([^,;]+), ([^;]+)\);", r"\1 += \2;"),
+    "atomic-made-plain": _replace(r"atomicAdd\(([^,;]+), ([^;]+)\)(?=;)", r"*(\1) += \2"),
     "mask-shrunk": _replace(r"0xffffffffu?", "0x0000ffffu"),
     "fill-dropped": _unsplit_fill,
 }

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,13 +38,19 @@ class Ended:
 
 
 def run(
-    argv: Sequence[str], *, wall_seconds: float, memory_mb: int, cwd: Path | None = None, pause: float = 0.05
+    argv: Sequence[str],
+    *,
+    wall_seconds: float,
+    memory_mb: int,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    pause: float = 0.05,
 ) -> Ended:
     """Run to the end or to a limit."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd, start_new_session=True
+            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd, env=env, start_new_session=True
         )
         stopped, peak, looked = "", 0, 0.0
         try:
