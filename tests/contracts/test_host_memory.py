@@ -7,6 +7,7 @@ or the contract must say that it is not followed; a grid of 4 would be a claim a
 from __future__ import annotations
 
 import pytest
+
 from tests.contracts.lifting import KERNEL, lift
 
 HEAD = "torch::Tensor run(torch::Tensor x, int64_t m) { auto y = torch::empty_like(x); int n = x.numel();\n"
