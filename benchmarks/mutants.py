@@ -140,7 +140,7 @@ def classify(record: Mapping[str, Any]) -> str:
     return "refuted elsewhere" if refuted else "unknown"
 
 
-def judge(path: Path, timeout: float, sandbox: str, cache: Path | None) -> dict[str, Any]:
+def judge(path: Path, timeout: float, sandbox: str = "auto", cache: Path | None = None) -> dict[str, Any]:
     """Simulator first; the prover only where the simulator saw something."""
     record: dict[str, Any] = {"simulator": watch(path, sandbox, cache), "prover": None}
     if confirmed(record):

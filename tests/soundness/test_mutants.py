@@ -53,7 +53,7 @@ def test_each_operator_has_an_effect() -> None:
     assert made("narrowed") == ["for (signed char j = t; j < n; j += stride) {"]
     assert made("array-shrunk") == ["__shared__ float cell[BLOCK + 1 - 1];"]
     assert "x[(j - 1) % n]" in made("remainder-of-negative")[0]
-    assert "x[j % n] += __shfl_xor_sync(0xffffffff, 1.0f, 1);" in made("atomic-made-plain")[0]
+    assert "*(&x[j % n]) += __shfl_xor_sync(0xffffffff, 1.0f, 1);" in made("atomic-made-plain")[0]
     assert "0x0000ffffu" in made("mask-shrunk")[0]
     assert made("fill-dropped") == ["if (i < n) cell[t] = x[i];"]
     assert all(made(o) for o in OPERATORS), "an operator without effect"
