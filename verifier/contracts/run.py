@@ -15,10 +15,12 @@ Example::
 from __future__ import annotations
 
 import copy
+import keyword
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from specs.clauses import FUNCTIONS
 from specs.contract import Origin
 from specs.location import NOWHERE, Span
 from verifier.contracts.objects import Dim3, Pointer, Shape, Tensor
@@ -209,6 +211,8 @@ class Run:
         base = "".join(c if c.isalnum() or c == "_" else "_" for c in base) or "v"
         if base[0].isdigit():
             base = f"v{base}"
+        if keyword.iskeyword(base) or base in FUNCTIONS:
+            base += "_"
         count = self.names.get(base, 0)
         self.names[base] = count + 1
         name = base if not count else f"{base}_{count + 1}"
