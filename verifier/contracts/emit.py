@@ -199,9 +199,12 @@ class _Emitter:
         return found
 
     def _normal(self, text: str, replacements: dict[str, str] | None = None) -> str:
+        table = self.replacements if replacements is None else replacements
         node = ast.parse(text, mode="eval").body
         for _ in range(5):
-            node = Substitute(self.replacements if replacements is None else replacements).visit(node)
+            if not any(isinstance(n, ast.Name) and n.id in table for n in ast.walk(node)):
+                break
+            node = Substitute(table).visit(node)
         return ast.unparse(Simplify().visit(node))
 
     # --- the contract ------------------------------------------------------------------------------------------------

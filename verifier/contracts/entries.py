@@ -262,7 +262,7 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
         host.call(usr, [free_argument(run, p, main=True) for p in function["params"]])
 
     types = _variable_types(code)
-    first = explore(lambda run: execute(run, {}), max_paths=8)
+    first = explore(lambda run: execute(run, {}), max_paths=4)
     sizes: dict[str, int] = {}
     fixed = {v["id"] for v in code.globals if v["name"] in in_device}
     for run in first.runs:

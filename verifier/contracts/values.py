@@ -64,12 +64,14 @@ SIZES = {"bool": 1, "f16": 2, "bf16": 2, "f32": 4, "f64": 8} | {
 }
 
 
+@lru_cache(maxsize=1024)
 def dtype_of(c_type: str) -> str | None:
     """The dtype of a C scalar type, or None: ``const unsigned int`` -> u32."""
     text = c_type.removeprefix("const ").strip()
     return _C_INTS.get(text) or _C_FLOATS.get(text)
 
 
+@lru_cache(maxsize=1024)
 def element_of(c_type: str) -> tuple[str, int] | None:
     """(dtype, lanes) of what a pointer of this type points to: ``const float4 *`` -> (f32, 4)."""
     if not c_type.endswith("*"):

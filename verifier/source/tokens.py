@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 from typing import NamedTuple
 
 from specs.location import Span
@@ -52,6 +53,12 @@ _SPLICE_OR_COMMENT = re.compile(rf"(?P<splice>\\\r?\n)|(?P<comment>{_COMMENT})|{
 
 def scan(text: str) -> list[Token]:
     """All tokens of ``text``, comments and directives among them."""
+    return list(_scanned(text))
+
+
+@lru_cache(maxsize=32)
+def _scanned(text: str) -> tuple[Token, ...]:
+    """Headers are read once for each pass of a file."""
     tokens: list[Token] = []
     position, size = 0, len(text)
     fresh = True  # nothing but white space and comments on this line so far
@@ -74,7 +81,7 @@ def scan(text: str) -> list[Token]:
             tokens.append(Token(kind, word, position))
             fresh = fresh and kind == "comment"
         position += len(word)
-    return tokens
+    return tuple(tokens)
 
 
 def directive_line(text: str) -> tuple[str, str]:
