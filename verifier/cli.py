@@ -122,6 +122,9 @@ def audit(
     host: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Another file with the host code.")
     ] = None,
+    compile_commands: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Compilation database: -I and -D of each file.")
+    ] = None,
     gates: Annotated[str, typer.Option(metavar="LIST", help=f"Which to run, of {','.join(GATES)}.")] = "",
     properties: Annotated[str, typer.Option(metavar="LIST", help="Which to prove; see list-checks.")] = "",
     arch: Annotated[str, typer.Option(metavar="LIST", help="Target architectures, e.g. sm_80,sm_90.")] = "",
@@ -161,6 +164,7 @@ def audit(
         defines=_defines(define or []),
         root=root,
         host_files=tuple(host or ()),
+        compile_commands=_existing(compile_commands, "--compile-commands"),
         lock=_lock(lock),
         gates=_listed(gates, "--gates", GATES),
         properties=_listed(properties, "--properties", _known_properties() if properties else ()),

@@ -56,6 +56,7 @@ class Options:
     defines: Mapping[str, str] = field(default_factory=dict)
     root: Path | None = None
     host_files: tuple[Path, ...] = ()
+    compile_commands: Path | None = None
     lock: Path | None = None
     gates: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
@@ -164,15 +165,18 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
 
 def _load(path: Path, options: Options, arch: str, sandbox: Sandbox) -> Submission:
     from verifier import source
+    from verifier.source.compile_commands import Settings, settings
 
+    build = settings(options.compile_commands, path) if options.compile_commands else Settings()
     return source.load(
         path,
         root=options.root,
-        include_dirs=options.include_dirs,
-        defines=options.defines,
+        include_dirs=(*options.include_dirs, *build.include_dirs),
+        defines={**build.defines, **options.defines},
         arch=arch,
         sandbox=sandbox,
         host_files=options.host_files,
+        flags=build.flags,
     )
 
 

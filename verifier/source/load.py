@@ -37,6 +37,7 @@ def load(
     arch: str = "sm_80",
     sandbox: Sandbox,
     host_files: Sequence[Path] = (),
+    flags: Sequence[str] = (),
 ) -> Submission:
     """Read ``path``. Raises SourceError (bad input) or NoKernel."""
     data = read_bytes(path)
@@ -50,7 +51,7 @@ def load(
     if path.suffix == ".py":
         builds, problems = read_builds(raw, str(path))
     else:
-        builds = (Build(cuda=(Named("file", SourceText(str(path), raw)),)),)
+        builds = (Build(cuda=(Named("file", SourceText(str(path), raw)),), flags=tuple(flags)),)
     others = tuple(Named("host", SourceText(str(p), decode(read_bytes(p), p))) for p in host_files)
     parts = [_part(build, reader, arch, defines) for build in (*builds, Build(cpp=others))]
     device = _device(parts, builds, defines)
