@@ -92,7 +92,7 @@ def compare(record: Mapping[str, Any], contract: Contract, case: Case) -> Match:
     wrong = next(_false_of_memory(contract, record), "")
     if wrong:
         return Match("differs", wrong)
-    return _solve(contract, record, known, open_)
+    return _solve(contract, record, known, open_, case)
 
 
 def _same_instantiation(recorded: list[str], lifted: tuple[str, ...]) -> bool:
@@ -245,6 +245,7 @@ def _solve(contract: Contract, record: Mapping[str, Any], known: dict[str, int],
     numbers = {0, 1, *known.values()}
     for claim in claims:
         numbers |= {claim.low, claim.high}
+    numbers |= {a // b for a in numbers for b in numbers if b > 1 and a % b == 0}
     symbols = {s.name: s for s in contract.symbols}
     budget = [_TRIES]
     deepest = [""]
@@ -284,6 +285,8 @@ def _solve(contract: Contract, record: Mapping[str, Any], known: dict[str, int],
     todo = [c for c in todo if c.what != "size cap"]
     if search(known, open_):
         return Match("outside", "size cap")
+    if any(isinstance(v, Tensor) and v.numel == 0 for v in case.values):
+        return Match("outside", "an empty tensor")  # what is computed from it has sizes of 0
     return Match("differs", f"no values of {', '.join(open_)} explain it: {told}")
 
 

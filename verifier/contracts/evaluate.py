@@ -186,14 +186,27 @@ class Evaluator(Memory):
                 self.run.speculative -= 1
             if merged is not None:
                 return merged
-        if known is None and self.unfollowed(condition) and pure(node["a"]) and pure(node["b"]):
-            sides = self.eval(node["a"]), self.eval(node["b"])
-            if not any(isinstance(v, Tensor | Pointer | Optional) for v in sides):
+        if known is None and self.unfollowed(condition):
+            tried = [self._aside(node[side], condition=False) for side in ("a", "b")]
+            sides = [v for v in tried if v is not None and not isinstance(v, Tensor | Pointer | Optional)]
+            if len(sides) == 2:
                 for side in sides:
                     self.lost(side)
                 return Unknown(f"{self.span(node)}: either of two values")
         answer = self.run.decide(condition, self.span(node)) if known is None else known
         return self.eval(node["a"] if answer else node["b"])
+
+    def _aside(self, node: Node, *, condition: bool = True) -> Value | None:
+        """The value of an operand that may not be evaluated at all: None if that would change or assume anything."""
+        if not pure(node):
+            return None
+        self.run.speculative += 1
+        try:
+            return self.condition(node) if condition else self.eval(node)
+        except (NotSimple, Dead, Refused):
+            return None
+        finally:
+            self.run.speculative -= 1
 
     def _eval_un(self, node: Node, hint: str) -> Value:
         op = node["op"]
@@ -260,12 +273,12 @@ class Evaluator(Memory):
             known = self.run.evaluate(left)
             if known is not None:
                 return self.condition(node["b"]) if known == (op == "&&") else (TRUE if known else FALSE)
-            if not pure(node["b"]):
-                if self.run.decide(left, self.span(node)) == (op == "&&"):
-                    return self.condition(node["b"])
-                return FALSE if op == "&&" else TRUE
-            right = self.condition(node["b"])
-            return land(left, right) if op == "&&" else lor(left, right)
+            right = self._aside(node["b"])
+            if isinstance(right, Bool):
+                return land(left, right) if op == "&&" else lor(left, right)
+            if self.run.decide(left, self.span(node)) == (op == "&&"):
+                return self.condition(node["b"])
+            return FALSE if op == "&&" else TRUE
         if op.endswith("=") and op not in COMPARES:
             if not pure(node["a"]):
                 raise Refused(f"{self.span(node)}: {op} to an expression with an effect of its own")

@@ -176,7 +176,11 @@ class Expressions(Decisions):
         stop = isinstance(op, ast.Or)
         out: Bool | None = None
         for index, part in enumerate(values):
-            value = self.evaluate(part, scope)
+            value = self.evaluate(part, scope) if out is None else self._try(part, scope)
+            if value is None and out is not None:  # evaluating it would assume or change something
+                if self.decide(out, node) == stop:
+                    return truth(stop)
+                out, value = None, self.evaluate(part, scope)
             condition = self.condition(value, node)
             known = self.run.evaluate(condition)
             if not isinstance(value, Bool):

@@ -262,7 +262,9 @@ def _sizes_method(host: Evaluator, base: Sizes, name: str, nodes: list[Node]) ->
             return torch_ops.call_method(host.run, base.tensor, "dim", [], {}, host.span({}))
         case "vec" | "slice" if name == "vec":
             dims = tensors.dims_of(host.run, base.tensor)
-            return Items(dims) if dims is not None else base
+            if dims is None:  # a container of its own, which may be changed
+                return Unknown("sizes().vec() of a tensor whose rank is not known")
+            return Items(dims)
         case "equals" if nodes:
             other = host.eval(nodes[0])
             if isinstance(other, Sizes):
