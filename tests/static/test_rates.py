@@ -44,3 +44,17 @@ def test_rates_are_counted_by_file(tmp_path: Path) -> None:
     rates = {"a": (4, Counter({"double-literal": 2, "host-assembly": 1}))}
     assert any("| 50.0 % |" in row for row in table(rates) if "double-literal" in row)
     assert [text.split()[0] for text in too_loud(rates)] == ["host-assembly"]
+
+
+def test_enumerators_that_look_like_tool_macros_are_no_finding(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(
+        "#include <cuda_fp8.h>\n__global__ void k(__nv_fp8_storage_t* p, float x) {"
+        " p[0] = __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3); }\n"
+    )
+    try:
+        kind = probe().kind
+    except SandboxMissing:
+        kind = "none"
+    found = fired(path, None, (), kind)
+    assert found is not None and "tool-macro-in-code" not in found

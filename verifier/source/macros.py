@@ -185,6 +185,10 @@ _PREDEFINED = re.compile(
     r"|PRAGMA_|STRICT_ANSI|FINITE|FAST_MATH|BIGGEST|COUNTER__|FILE|LINE__|DATE__|TIME|BASE_FILE|INCLUDE_LEVEL|HIP"
     r"|INTEL|EDG|PGI|RTTI|OBJC|BLOCKS|CHAR_BIT|CET|ATOMIC_|DEC|HAVE_|GLIBC|FXSR)"
 )
+_ENUMERATORS = frozenset(
+    "__NV_E4M3 __NV_E5M2 __NV_E8M0 __NV_E2M1 __NV_E2M3 __NV_E3M2 __NV_SATFINITE __NV_NOSAT".split()
+)
+"""Of the fp8, fp6 and fp4 headers: no macros, though they look like it."""
 
 PYTORCH_DEFINES = {
     "__CUDA_NO_HALF_OPERATORS__": "1",
@@ -207,6 +211,7 @@ def is_read_differently(name: str) -> bool:
         is_predefined(name)
         and not name.startswith(("__is_", "__has_"))
         and name not in ("NDEBUG", "_GNU_SOURCE")
+        and name not in _ENUMERATORS
     )
 
 
