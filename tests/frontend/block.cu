@@ -22,3 +22,7 @@ __global__ void atomics(const int *x, int *y) { __shared__ int s[12]; __shared__
     atomicOr(&s[5], v); atomicXor(&s[6], v); if (t == 5) atomicExch(&s[7], v); atomicCAS(&s[8], -1, 7);
     atomicCAS(&s[9], 3, v); atomicInc(&u[0], 40u); atomicDec(&u[1], 50u); atomicAdd_block(&s[10], 1); __syncthreads();
     y[t] = t < 12 ? s[t] : t < 14 ? (int)u[t - 12] : v; }
+__global__ void copies(const int *x, int *y) { __shared__ __align__(16) int s[64]; int t = threadIdx.x;
+    if (t < 16) __pipeline_memcpy_async(&s[4 * t], &x[4 * t], 16); __pipeline_commit(); __pipeline_wait_prior(0);
+    __syncthreads(); int v = s[63 - t]; __syncthreads(); __pipeline_memcpy_async(&s[t], &x[t ^ 1], 4); __pipeline_commit();
+    __pipeline_wait_prior(0); y[t] = v * 2 + s[t]; }

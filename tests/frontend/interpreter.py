@@ -292,7 +292,7 @@ class Machine:
                 self.scope(label, body)
             case n.Leave(label=label):
                 raise Leaving(label)
-            case n.Declare() | n.Fence() | n.Barrier():
+            case n.Declare() | n.Fence() | n.Barrier() | n.CopyGroup():
                 pass
             case n.Assert(cond=cond):
                 if not self.value(cond):

@@ -155,7 +155,7 @@ def test_conversions_agree_with_gcc(tmp_path: Path) -> None:
             assert struct.unpack("<q", out)[0] == expected.value, (C_NAMES[a], C_NAMES[b], value)
 
 
-@pytest.mark.parametrize("name", ["shuffles", "votes", "reductions", "barriers", "atomics"])
+@pytest.mark.parametrize("name", ["shuffles", "votes", "reductions", "barriers", "atomics", "copies"])
 def test_blocks_agree_with_the_simulator(
     name: str,
     make_case: Callable[..., Any],  # noqa: F811

@@ -57,7 +57,7 @@ def _locals(call: Call) -> str:
         if plain.endswith("*"):
             cell = "int" if plain == "void*" else plain.rstrip("*").strip()
             made.append(f"__shared__ {cell} m{k}[4]; {cell} *a{k} = m{k};")
-        elif call.entry.kind == "async-copy":
+        elif call.entry.kind in ("async-copy", "copy-group"):
             made.append(f"const {plain} a{k} = {8 if k == 2 else 0};")
         else:
             made.append(f"__shared__ {plain} m{k}; {plain} a{k} = m{k};")

@@ -48,6 +48,7 @@ BODY: tuple[n.Stmt, ...] = (
     n.BarrierReduce("count", "i", C, "3:2", HERE),
     n.WarpOp("shfl_down", "f", FULL, (n.Read("f", n.F32), J, n.IntConst(32, n.I32)), n.F32, "3:3", HERE),
     n.Fence("device", HERE),
+    n.CopyGroup("wait", 1, HERE),
     n.Assert(C, "c", HERE),
     n.Assign("i", n.Select(C, INT, ZERO, n.I32)),
     n.Assign("k", n.PtrDiff(n.AddressOf(CELL, PX), P)),

@@ -5,7 +5,7 @@ Refused by name for any other instruction that touches memory, control or other 
 
 Invariant: an instruction that only computes in registers is accepted by its name being in a closed list, and what it
 writes is any value. The lanes of a warp must all take part in what has ``.sync.aligned``. A copy of the copy engine
-(``cp.async``) is an access of agent ``async``; waiting for it is not followed.
+(``cp.async``) is an access of agent ``async`` that belongs to the group ended next.
 
 Example: ``ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];`` -> all lanes meet, 16 lanes read 16 bytes each.
 """
@@ -37,6 +37,7 @@ from verifier.ir.nodes import (
     Call,
     Compare,
     Convert,
+    CopyGroup,
     Deref,
     Expr,
     Field,
@@ -138,7 +139,7 @@ class Assembly(Initialisers):
         if _ASYNC.fullmatch(name):
             return self._async_copy
         if name in ("cp.async.commit_group", "cp.async.wait_group", "cp.async.wait_all"):
-            return self._ignore
+            return self._copy_group
         if _MATRIX.fullmatch(name):
             return self._matrix
         if name.startswith("mma.sync.aligned."):
@@ -232,8 +233,21 @@ class Assembly(Initialisers):
 
     # --- instructions ---
 
-    def _ignore(self, run: _Run, line: Instruction) -> None:
-        """A wait orders what this thread copied before what it does next; nothing is concluded from it."""
+    def _copy_group(self, run: _Run, line: Instruction) -> None:
+        match line.name.rpartition(".")[2], line.operands:
+            case "commit_group", ():
+                self.emit(CopyGroup("commit", 0, run.span))
+            case "wait_all", ():
+                self.emit(CopyGroup("wait_all", 0, run.span))
+            case "wait_group", (text,):
+                left = self._constant(run, text)
+                if left is None or left < 0:
+                    raise Refused(
+                        "inline assembly", f"{line.text[:60]}: a number that is no constant", run.span
+                    )
+                self.emit(CopyGroup("wait", left, run.span))
+            case _:
+                raise Refused("inline assembly", line.text[:80], run.span)
 
     def _barrier_zero(self, run: _Run, line: Instruction) -> None:
         self.emit(Barrier("block", self.site(run.span), None, run.span))

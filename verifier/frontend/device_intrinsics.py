@@ -36,6 +36,7 @@ from verifier.ir.nodes import (
     Call,
     Compare,
     Convert,
+    CopyGroup,
     Expr,
     Fence,
     Float,
@@ -275,6 +276,12 @@ class IntrinsicCalls(GroupCalls):
                 return None
             case "address":
                 return Call(entry.name, (self.scalar(arguments[0]),), self.types.of(node.type), span)
+            case "copy-group":
+                left = arguments[0].evaluate() if arguments else 0
+                if not isinstance(left, int) or left < 0:
+                    raise Refused("asynchronous copy", f"{entry.name} of a number that is no constant", span)
+                self.emit(CopyGroup(entry.meaning, left, span))  # type: ignore[arg-type]
+                return None
             case "async-copy":
                 self.async_copy_call(node, arguments)
                 return None

@@ -2,7 +2,7 @@
 
 Invariant: a hint changes no value; ``__ldg`` adds the obligation that the kernel does not write the object.
 
-An asynchronous copy is two accesses of agent ``async``; what waits for it concludes nothing.
+An asynchronous copy is two accesses of agent ``async`` and part of a group that is waited for.
 
 Example: ``__ldg(&x[i])`` -> Load(t, x[i], readonly=True).
 """
@@ -35,9 +35,8 @@ def entries() -> Iterator[Intrinsic]:
         "memory", "async-copy", "",
         "void __pipeline_memcpy_async(void*, const void*, unsigned long, unsigned long = 0)",
     )  # fmt: skip
-    yield from declare(
-        "memory", "nothing", "", "void __pipeline_commit(); void __pipeline_wait_prior(unsigned long)"
-    )
+    yield from declare("memory", "copy-group", "commit", "void __pipeline_commit()")
+    yield from declare("memory", "copy-group", "wait", "void __pipeline_wait_prior(unsigned long)")
     yield from declare(
         "memory", "unknown", "",
         "void* __cvta_shared_to_generic(unsigned long); unsigned __isShared(const void*);",

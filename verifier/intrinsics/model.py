@@ -52,6 +52,7 @@ Kind = Literal[
     "load",  # a load through its pointer argument: ``meaning`` readonly, volatile or plain
     "store",  # a store through its pointer argument
     "address",  # its pointer argument as a number
+    "copy-group",  # ``meaning``: commit or wait (for all but so many groups)
     "async-copy",  # (to, from, bytes, bytes of them that are zero)
     "results",  # float results through trailing pointers: ``meaning`` names the functions, comma-separated
     "nothing",  # no effect on values or memory that the IR has (printf, prefetch, nanosleep)

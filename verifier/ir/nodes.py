@@ -7,7 +7,7 @@ Grammar (the whole of it)::
     expr   := IntConst | FloatConst | BoolConst | Read(local) | Builtin | Unary | Binary | Compare | Not | And | Or
             | Select | Convert | Call | AddressOf(place) | PtrAdd | PtrDiff | Undef       -- no side effects, no loads
     place  := Deref(pointer) | Object(name) | Elem(place, index) | Member(place, field)
-    stmt   := Assign | Load | Store | Atomic | If | Loop | Scope | Leave | Barrier | BarrierReduce | WarpOp | Fence
+    stmt   := Assign | Load | Store | Atomic | If | Loop | Scope | Leave | Barrier | BarrierReduce | WarpOp | Fence | CopyGroup
             | Declare | Assert | Trap | Unsupported
 
 Invariants (held by ``validator.py``, which always runs):
@@ -474,6 +474,16 @@ class Fence:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyGroup:
+    """Groups of asynchronous copies: ``commit`` ends the thread's current group; ``wait`` returns when all groups but the
+    ``left`` latest are done, ``wait_all`` when every copy of the thread is, also of a group that is not ended."""
+
+    op: Literal["commit", "wait", "wait_all"]
+    left: int = 0
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
 class Declare:
     """Control reaches the declaration of a local object: its contents are indeterminate from here."""
 
@@ -519,6 +529,7 @@ Stmt = (
     | BarrierReduce
     | WarpOp
     | Fence
+    | CopyGroup
     | Declare
     | Assert
     | Trap

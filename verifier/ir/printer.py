@@ -34,6 +34,7 @@ from verifier.ir.nodes import (
     Call,
     Compare,
     Convert,
+    CopyGroup,
     Declare,
     Deref,
     Elem,
@@ -200,7 +201,7 @@ def _flags(**flags: bool) -> str:
 
 
 def _simple(
-    stmt: Assign | Load | Store | Atomic | Leave | Barrier | BarrierReduce | WarpOp | Fence | Declare | Assert | Trap
+    stmt: Assign | Load | Store | Atomic | Leave | Barrier | BarrierReduce | WarpOp | Fence | CopyGroup | Declare | Assert | Trap
     | Unsupported,
 ) -> str:  # fmt: skip
     match stmt:
@@ -225,6 +226,8 @@ def _simple(
             return f"{var} = barrier {op} @{site} ({show_expr(pred)})"
         case WarpOp(op=op, var=var, mask=mask, args=args, site=site):
             return f"{var} = warp {op} @{site} mask {show_expr(mask) if mask is not None else 'none'} ({_list(args)})"
+        case CopyGroup(op=op, left=left):
+            return f"copies {op}" + (f" but {left}" if left else "")
         case Fence(scope=scope):
             return f"fence {scope}"
         case Declare(name=name):

@@ -35,6 +35,7 @@ from verifier.ir.nodes import (
     Call,
     Compare,
     Convert,
+    CopyGroup,
     Declare,
     Deref,
     Elem,
@@ -350,6 +351,8 @@ class _Checker:
                 )
             case Assert(cond=cond):
                 self.same(BOOL, self.expr(cond), "assert")
+            case CopyGroup(op=op, left=left):
+                self.require(left == 0 or (op == "wait" and left > 0), f"{op} that leaves {left} groups")
             case Trap() | Fence() | Unsupported():
                 pass
             case _:

@@ -22,6 +22,7 @@ from specs.contract import Contract
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term, TooLarge
+from verifier.symex.copies import CopyRules, merged, settle
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.launch import composite
 from verifier.symex.loops import LoopRules
@@ -41,7 +42,7 @@ class Exit:
     state: State
 
 
-class Executor(LoopRules, Evaluator):
+class Executor(CopyRules, LoopRules, Evaluator):
     """Statements. Expressions are in ``expressions``, loops in ``loops``."""
 
     def __init__(
@@ -106,6 +107,8 @@ class Executor(LoopRules, Evaluator):
                 self._warp(s)
             case ir.Fence():
                 pass
+            case ir.CopyGroup():
+                self.copy_group(s)
             case ir.Declare():
                 pass
             case ir.Assert(cond=cond, text=text, span=span):
@@ -179,12 +182,15 @@ class Executor(LoopRules, Evaluator):
             except Unmodelled:
                 continue
         no = self.t.not_(cond)
+        copies, groups = merged(a, b)
         return State(
             env,
             self.t.or_(a.guard, b.guard),
             a.gdeps | b.gdeps,
             join_epochs(self, cond, no, a.block, b.block),
             join_epochs(self, cond, no, a.warp, b.warp),
+            copies,
+            groups,
         )
 
     def relative(self, guard: Term, base: Term) -> Term:
@@ -270,6 +276,8 @@ class Executor(LoopRules, Evaluator):
         pointer, made = self.access(
             "read", s.place, size, s.span, vector=bool(s.parts), volatile=s.volatile, agent=s.agent
         )
+        if s.agent == "async":
+            self.start_copies(made)
         if s.readonly and any(a.obj.name in self.written for a in made):
             self.gap(
                 "read-only load",
@@ -342,9 +350,11 @@ class Executor(LoopRules, Evaluator):
             value = v.term
         for _, part in s.parts:
             self.eval(part)
-        self.access(
+        _, made = self.access(
             "write", s.place, size, s.span, value, vector=bool(s.parts), volatile=s.volatile, agent=s.agent
         )
+        if s.agent == "async":
+            self.start_copies(made)
 
     def _atomic(self, s: ir.Atomic) -> None:
         for a in s.args:
@@ -365,6 +375,7 @@ class Executor(LoopRules, Evaluator):
                 self._event("warp", s.site, s.span, "__syncwarp", mask)
                 if mask.term is self.t.const(0xFFFFFFFF):
                     self.state.warp = (Epoch(self.t.true, f"{s.site}{self.path}", self.iters),)
+                    self.copies_in_flight()
             case "grid":
                 self._event("grid", s.site, s.span, "grid sync", Val(self.t.zero))
                 raise Unmodelled(
@@ -393,6 +404,7 @@ class Executor(LoopRules, Evaluator):
         epoch = (Epoch(self.t.true, f"{site}{self.path}", self.iters),)
         self.state.block = epoch
         self.state.warp = epoch
+        self.copies_in_flight()
 
     def _warp(self, s: ir.WarpOp) -> None:
         for a in s.args:
@@ -512,7 +524,11 @@ def summarize(
     x.state = State(setup.env, x.t.true, 0, start, start)
     try:
         x.run(kernel.body)
+        for end in (x.state, *x.exits.get("kernel", ())):
+            if end.guard is not x.t.false:
+                x.abandon(end)
     except (TooLarge, RecursionError) as error:
         x.gap("size", str(error) or "the kernel nests too deeply", kernel.span)
         x.s.gaps[-1] = type(x.s.gaps[-1])("size", str(error), kernel.span, x.t.true)
+    settle(x.s)
     return x.s

@@ -20,7 +20,7 @@ from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Const, Term, TooLarge
 from verifier.symex import calls, pointers
 from verifier.symex.floats import range_of
-from verifier.symex.summary import Epoch, Gap, MemoryObject, Operation, Sink, Summary
+from verifier.symex.summary import Access, Epoch, Gap, MemoryObject, Operation, Sink, Summary
 
 
 class Unmodelled(Exception):
@@ -59,6 +59,10 @@ class State:
     gdeps: int
     block: tuple[Epoch, ...]
     warp: tuple[Epoch, ...]
+    copies: tuple[tuple[Access, int], ...] = ()
+    """Asynchronous accesses in flight, each with the number of its group; -1: its group is not ended."""
+    groups: int | None = 0
+    """How many groups the thread has ended; None if that differs by path."""
 
     def copy(self) -> State:
         return replace(self, env=dict(self.env))

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from specs.location import Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Const, Term
+from verifier.symex.copies import copies_in
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
-from verifier.symex.summary import Epoch, Operation
+from verifier.symex.summary import Access, Epoch, Operation
 from verifier.symex.syntax import assigned, contains_barrier, leaves, reads, strip_conversions, updates_of
 
 UNROLL_LIMIT = 40
@@ -43,6 +44,9 @@ class LoopRules(_Base):
     def gather(self, label: str, base: Term, fall: State) -> State:
         raise NotImplementedError
 
+    def abandon(self, state: State) -> None:
+        raise NotImplementedError
+
     def _event(self, kind: str, site: str, span: Span, what: str, mask: Val) -> None:
         raise NotImplementedError
 
@@ -50,13 +54,31 @@ class LoopRules(_Base):
 
     def _mark(self) -> tuple[tuple[int, ...], State, dict[str, list[State]]]:
         s = self.s
-        lists = (s.accesses, s.barriers, s.operations, s.sinks, s.gaps, s.asserts, s.approximations)
+        lists = (
+            s.accesses,
+            s.barriers,
+            s.operations,
+            s.sinks,
+            s.gaps,
+            s.asserts,
+            s.approximations,
+            s.open_copies,
+        )
         return tuple(len(x) for x in lists), self.state.copy(), {k: list(v) for k, v in self.exits.items()}
 
     def _rollback(self, mark: tuple[tuple[int, ...], State, dict[str, list[State]]]) -> None:
         s = self.s
         for x, n in zip(
-            (s.accesses, s.barriers, s.operations, s.sinks, s.gaps, s.asserts, s.approximations),
+            (
+                s.accesses,
+                s.barriers,
+                s.operations,
+                s.sinks,
+                s.gaps,
+                s.asserts,
+                s.approximations,
+                s.open_copies,
+            ),
             mark[0],
             strict=True,
         ):
@@ -199,6 +221,7 @@ class _Iteration:
         self.k = self.t.app(self.t.fresh_name("k"), (), 2, 0, self._count_limit())
         self.cond: Term = self.t.true
         self.end: State = self.entry
+        self.left: tuple[tuple[Access, int], ...] = ()
         self.head_env: dict[str, Value] = {}
 
     def _count_limit(self) -> int | None:
@@ -344,6 +367,10 @@ class _Iteration:
         """Run head, test, body and step once; None when the assumptions held, else weaker ones for a new attempt."""
         x, t, s = self.x, self.t, self.s
         x.iters = (*self.outer, self.k)
+        starts, waits = copies_in((*s.head, *s.body, *s.step))
+        if starts or waits:
+            x.abandon(self.entry)
+            self.entry.groups = None if starts else self.entry.groups
         x.state = self.entry.copy()
         for v in self.modified:
             x.state.env.pop(v, None)
@@ -367,6 +394,13 @@ class _Iteration:
             x._event("block", f"test:{s.label}", s.span, "the loop around a barrier", Val(t.zero))
         x._body(s)
         self.end = x.state
+        if starts or waits:
+            # What is still in flight is followed to the end of a loop only if nothing in it could come in between.
+            if waits or self.barrier or self.can_leave or self.end.guard is t.false:
+                x.abandon(self.end)
+            self.left = self.end.copies
+            for early in x.exits.get(s.label, ()):
+                x.abandon(early)
         x.iters = self.outer
         redo = self._check()
         if redo is not None:
@@ -532,6 +566,7 @@ class _Iteration:
                 level = max(level, self.steps[v].level)
         count = t.app(self.k.name + ":exit", self.outer, level, 0, self.k.hi)
         x.state = self.entry.copy()
+        x.state.copies += self.left
         for v in self.modified:
             x.state.env.pop(v, None)
         at_exit = self.at(count)

@@ -29,7 +29,7 @@ def bounds(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
     """0 <= offset and offset + size <= extent; for declared arrays also each axis within its own count."""
     t = c.s.t
     for a in c.s.accesses:
-        if not matches(a, space) or a.obj.extent is None:
+        if not matches(a, space) or a.obj.extent is None or 0 <= a.origin != a.number:
             continue
         goals: list[Term] = []
         for index, count in a.rows:
@@ -47,7 +47,7 @@ def aligned(c: Claims, property_: str) -> Iterator[Obligation]:
     """Vector accesses: base alignment and offset are multiples of the access size (a power of two)."""
     t = c.s.t
     for a in c.s.accesses:
-        if not a.vector and a.size <= max(a.obj.elem, 1):
+        if (not a.vector and a.size <= max(a.obj.elem, 1)) or 0 <= a.origin != a.number:
             continue
         need = a.size & -a.size
         need = min(need, 16)

@@ -67,6 +67,7 @@ def _distinct_sites(accesses: list[Access]) -> list[Access]:
             a.scope,
             a.volatile,
             a.agent,
+            a.origin,
         )
         seen.setdefault(key, a)
     return list(seen.values())
@@ -113,7 +114,7 @@ def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> 
 def _instances_differ(c: Claims, a: Access, b: Access) -> Term:
     """An access that is not performed by the thread itself conflicts with the thread's own accesses too."""
     t = c.s.t
-    if a is not b:
+    if a is not b and (a.origin != b.origin or a.origin < 0):
         return t.true
     other = (t.ne(c.rename(k, "1", 2), c.rename(k, "2", 2)) for k in a.iters)
     return t.or_(c.distinct(True), *other)

@@ -58,7 +58,10 @@ class Access:
     scope: str = "device"
     vector: bool = False
     volatile: bool = False
-    agent: Agent = "thread"
+    agent: Agent | Literal["engine"] = "thread"
+    """``engine``: the copy engine, in this interval or a later one; what comes later is recorded as well."""
+    origin: int = -1
+    """The number of the asynchronous access that this is a later moment of; its own at the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,8 @@ class Summary:
     gaps: list[Gap] = field(default_factory=list)
     asserts: list[tuple[Term, Term, Span, str]] = field(default_factory=list)
     approximations: list[tuple[str, Span]] = field(default_factory=list)
+    open_copies: list[int] = field(default_factory=list)
+    """Asynchronous accesses (their numbers) that some thread may never wait for, or not where it is followed."""
     size_limited: list[str] = field(default_factory=list)
     reads: dict[Term, tuple[str, Term]] = field(default_factory=dict)
     """read atom -> (parameter, element index): integer contents a witness must choose."""

@@ -52,7 +52,7 @@ def _groups(c: Claims, read: Access) -> Iterator[tuple[list[Access], Term | None
     groups: dict[tuple[object, ...], list[Access]] = {}
     around: dict[tuple[object, ...], list[Access]] = {}
     for a in c.s.accesses:
-        if a.obj is not read.obj or a.kind != "write" or a.agent == "async":
+        if a.obj is not read.obj or a.kind != "write" or a.agent in ("async", "engine"):
             continue  # what the copy engine writes arrives later than here
         key = (a.offset, a.size, a.iters, a.block_epochs, a.agent)
         if a.number < read.number:
@@ -91,12 +91,17 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, first
     own = dict.fromkeys([*s.geometry.thread, *(k for k in store.iters if k not in shared)])
     unknowns = {u: t.app(f"{u.name}:writer", (), 2, u.lo, u.hi) for u in own if u.op == "app"}
     known = {k: v for k, v in shared.items() if v is not k}
+    parts = store.size // read.size
+    part = t.app("part:writer", (), 2, 0, parts - 1) if parts > 1 else t.zero
+    if store.size % read.size:
+        return None  # a store of fewer bytes than are read initialises nothing whole
     if store.rows and len(store.rows) == len(read.rows):
         equations = [(t.substitute(w[0], known), r[0]) for w, r in zip(store.rows, read.rows, strict=True)]
-    elif store.size == read.size:
-        equations = [(t.substitute(store.offset, known), read.offset)]
     else:
-        return None
+        if parts > 1:
+            unknowns[part] = part
+        start = t.substitute(store.offset, known)
+        equations = [(t.add(start, t.mul(t.const(read.size), part)), read.offset)]
     solved = _solve(c, equations, unknowns)
     if solved is None:
         return None
@@ -137,7 +142,12 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, first
             goals.append(t.or_(t.le(solved[k], earlier), writer(test)))
     if store.rows and len(store.rows) == len(read.rows):
         goals += [t.eq(writer(w[0]), r[0]) for w, r in zip(store.rows, read.rows, strict=True)]
-    goals.append(t.eq(writer(store.offset), read.offset))
+    begin = writer(store.offset)
+    if parts == 1:
+        goals.append(t.eq(begin, read.offset))
+    else:
+        end = t.add(begin, t.const(store.size))
+        goals += [t.le(begin, read.offset), t.le(t.add(read.offset, t.const(read.size)), end)]
     itself = t.and_(*(t.eq(solved.get(x, x), x) for x in s.geometry.thread))
     moved = replace(
         store,

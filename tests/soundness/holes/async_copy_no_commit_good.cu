@@ -1,0 +1,23 @@
+// The group is ended before the wait.
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+__global__ void mirrored(const float* x, float* y) {
+    __shared__ __align__(16) float s[64];
+    int t = threadIdx.x, i = blockIdx.x * 256;
+    __pipeline_memcpy_async(&s[t], &x[i + t], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    y[i + t] = s[63 - t];
+}
+
+int main() {
+    const int blocks = 100;
+    float *x, *y;
+    cudaMalloc(&x, blocks * 256 * sizeof(float));
+    cudaMalloc(&y, blocks * 256 * sizeof(float));
+    cudaMemset(x, 0, blocks * 256 * sizeof(float));
+    mirrored<<<blocks, 64>>>(x, y);
+    return cudaDeviceSynchronize();
+}
