@@ -12,7 +12,7 @@ is checked on the executed body, and weakened and redone otherwise. The argument
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specs.location import Span
 from verifier.ir import nodes as ir
@@ -52,9 +52,9 @@ class LoopRules(_Base):
 
     # --- transactions -----------------------------------------------------------------------------------------------
 
-    def _mark(self) -> tuple[tuple[int, ...], State, dict[str, list[State]]]:
+    def _lists(self) -> tuple[list[Any], ...]:
         s = self.s
-        lists = (
+        return (
             s.accesses,
             s.barriers,
             s.operations,
@@ -64,25 +64,14 @@ class LoopRules(_Base):
             s.approximations,
             s.open_copies,
         )
-        return tuple(len(x) for x in lists), self.state.copy(), {k: list(v) for k, v in self.exits.items()}
+
+    def _mark(self) -> tuple[tuple[int, ...], State, dict[str, list[State]]]:
+        sizes = tuple(len(x) for x in self._lists())
+        return sizes, self.state.copy(), {k: list(v) for k, v in self.exits.items()}
 
     def _rollback(self, mark: tuple[tuple[int, ...], State, dict[str, list[State]]]) -> None:
-        s = self.s
-        for x, n in zip(
-            (
-                s.accesses,
-                s.barriers,
-                s.operations,
-                s.sinks,
-                s.gaps,
-                s.asserts,
-                s.approximations,
-                s.open_copies,
-            ),
-            mark[0],
-            strict=True,
-        ):
-            del x[n:]  # type: ignore[attr-defined]
+        for x, n in zip(self._lists(), mark[0], strict=True):
+            del x[n:]
         self.state = mark[1].copy()
         self.exits = {k: list(v) for k, v in mark[2].items()}
 
