@@ -107,3 +107,11 @@ __global__ void referring(long long *out, int a, int b) { int v[3] = {a, b, 5}; 
 __global__ void copied(long long *out, int a, int b) { int v[6] = {a, b, 1, 2, 3, 4}, w[6] = {0}; size_t n = (a & 3) + 3;
     memcpy(w, v, n); memcpy((char *)w + 9, (char *)v + 1, 5); memset(v, a, n); memset(w + 5, 0x81, 2);
     out[0] = v[0] + v[1] * 3LL + w[0] * 5LL + w[1] * 7LL + w[2] * 11LL + w[3] * 13LL + w[5]; }
+typedef int (*Binary)(int, int);
+__device__ int plus_(int x, int y) { return x + 2 * y; }
+__device__ int minus_(int x, int y) { if (x > y) return x - y; return y; }
+__device__ Binary chosen(int a) { return a & 1 ? plus_ : minus_; }
+__device__ int twice(Binary f, int a) { return f(f(a, 1), a); }
+__global__ void indirect(long long *out, int a, int b) { Binary f = a > b ? plus_ : minus_, g = 0; long long s = (*f)(a & 255, b & 255);
+    if (!g) g = &plus_; s = s * 3 + g(a & 255, 7) + (f == g) + twice(minus_, a & 63) + twice(f, b & 63) + chosen(b)(a & 15, 2) + (a > 3 ? plus_ : minus_)(a & 7, 4);
+    for (int i = 0; i < 3; i++) { s += f(i, b & 31); f = i ? minus_ : plus_; } out[0] = s; }

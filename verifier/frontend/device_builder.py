@@ -105,6 +105,10 @@ class Builder:
         self._temporaries = 1
         self._sites: dict[str, int] = {}
 
+    def function_number(self, function: FunctionRef) -> Expr:
+        """A function as a value that is kept."""
+        raise NotImplementedError
+
     def refuse_broken(self, callee: Node) -> None:
         """Raise if the parser reported an error inside of the function."""
         raise NotImplementedError
@@ -378,6 +382,8 @@ class Builder:
         return type_.count
 
     def write(self, target: LValue, value: Value, span: Span) -> None:
+        if isinstance(value, FunctionRef):
+            value = self.function_number(value)
         match target:
             case LocalVar(name=name, type=type_):
                 if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef) or value.type != type_:

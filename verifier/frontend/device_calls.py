@@ -18,7 +18,7 @@ from verifier.frontend.device_builder import MAX_DEPTH
 from verifier.frontend.device_clang import CType, Node
 from verifier.frontend.device_intrinsics import IntrinsicCalls, is_accessor
 from verifier.frontend.device_places import place_type
-from verifier.frontend.device_types import Refused, is_anonymous, is_lambda
+from verifier.frontend.device_types import FUNCTION_POINTER, Refused, is_anonymous, is_lambda
 from verifier.frontend.device_values import (
     Aggregate,
     ArrayValue,
@@ -32,7 +32,20 @@ from verifier.frontend.device_values import (
     Temp,
     Value,
 )
-from verifier.ir.nodes import Assign, Pointer, Read, Scope, Struct, Undef
+from verifier.ir.nodes import (
+    Assign,
+    Compare,
+    Expr,
+    If,
+    IntConst,
+    Pointer,
+    Read,
+    Scope,
+    Struct,
+    Trap,
+    Undef,
+    Unsupported,
+)
 
 _FUNCTIONS = frozenset({"FUNCTION_DECL", "CXX_METHOD", "CONVERSION_FUNCTION", "FUNCTION_TEMPLATE"})
 
@@ -71,7 +84,7 @@ class Calls(IntrinsicCalls):
             callee = callee.definition  # the text defines a function of the shim's name and types itself
         if callee.kind == "CONSTRUCTOR":
             return self._construct(node, callee)
-        if callee.kind not in _FUNCTIONS:
+        if callee.kind not in _FUNCTIONS or _calls_a_result(node):
             return self._indirect(node, callee, want_place)
         if callee.spelling == "operator=" and callee.kind == "CXX_METHOD" and callee.body is None:
             return self._copy_assign(node)
@@ -80,16 +93,61 @@ class Calls(IntrinsicCalls):
         return self._user_call(node, callee, want_place)
 
     def _indirect(self, node: Node, callee: Node, want_place: bool) -> Value | LValue | None:
-        """A call through a function pointer that is known here: a template argument or a parameter."""
+        """A call through a function pointer: known here (a template argument, a parameter), or one of the text's."""
         name = callee.spelling or node.source[:60]
         if not node.operands:
             raise Refused("call", name, node.span)
-        target = self.rvalue(node.operands[0])
-        if not isinstance(target, FunctionRef):
+        operand = _function_behind(node.operands[0])
+        target = self.rvalue(operand)
+        if isinstance(target, FunctionRef):
+            return self._call_one(node, target.function, want_place)
+        if isinstance(target, Aggregate | ArrayValue | Closure) or target.type != FUNCTION_POINTER:
             raise Refused("indirect call", name, node.span)
-        if target.function.start < 0:
-            return self.intrinsic_call(node, target.function)
-        return self._user_call(node, target.function, want_place)
+        type_ = operand.type.pointee if operand.type.kind == "POINTER" else operand.type
+        return self._call_any(node, self.snapshot_expr(target), type_, name)
+
+    def _call_one(self, node: Node, function: Node, want_place: bool) -> Value | LValue | None:
+        if function.start < 0:
+            return self.intrinsic_call(node, function)
+        return self._user_call(node, function, want_place)
+
+    def _call_any(self, node: Node, target: Expr, type_: CType, name: str) -> Value | None:
+        """One branch for each function of the type; a pointer to none of them is a fault."""
+        candidates = [f for f in self.unit.functions if f.type.key == type_.key]
+        result_type = type_.result
+        if result_type.is_reference or len(candidates) > 16:
+            raise Refused("indirect call", name, node.span)
+        result: LValue | None = None
+        if result_type.kind != "VOID":
+            result = self.variable(f"{name}.ret", self.types.of(result_type), 0, node.span)
+            self.undefined(result, node.span)
+        with self.nested() as branch:
+            if self.unit.functions_known:
+                self.emit(Trap("a call through a pointer to no function", node.span))
+            else:
+                self.emit(Unsupported("indirect call", name, node.span))
+        for function in candidates:
+            with self.nested() as inner:
+                value = self._call_one(node, function, False)
+                if result is not None and value is not None:
+                    held = (
+                        value
+                        if not isinstance(value, LocalVar | Memory | Split | Temp)
+                        else self.read(value, node.span)
+                    )
+                    self.write(result, held, node.span)
+            here = Compare("eq", target, self.function_number(FunctionRef(function)))
+            branch = [If(here, tuple(inner), tuple(branch), node.span)]
+        self.out.extend(branch)
+        return self.read(result, node.span) if result is not None else None
+
+    def function_number(self, function: FunctionRef) -> Expr:
+        known = [f.key for f in self.unit.functions]
+        node = function.function
+        key = node.key if node.key in known else node.definition.key
+        if key not in known:
+            raise Refused("function pointer", function.function.spelling)
+        return IntConst(known.index(key) + 1, FUNCTION_POINTER)
 
     def _copy_assign(self, node: Node) -> LValue:
         left, right = (
@@ -398,6 +456,31 @@ def field_default(field: Node, record: CType) -> Node | None:
     if not defaults or (field.type.is_array and defaults[-1].kind != "INIT_LIST_EXPR"):
         raise Refused("default member initialiser", f"{record.spelling}::{field.spelling}", field.span)
     return defaults[-1]
+
+
+def _calls_a_result(node: Node) -> bool:
+    """``pick(i)(x)``: what is called is the result of another call, whatever the parser says that it refers to."""
+    first = _function_behind(node.operands[0]) if node.operands else None
+    return (
+        first is not None
+        and first.kind in ("CALL_EXPR", "CONDITIONAL_OPERATOR")
+        and first.type.kind == "POINTER"
+        and first.type.pointee.kind in ("FUNCTIONPROTO", "FUNCTIONNOPROTO")
+    )
+
+
+def _function_behind(node: Node) -> Node:
+    """What ``(*f)(x)`` calls: ``f``."""
+    while True:
+        if node.kind in ("PAREN_EXPR", "UNEXPOSED_EXPR") and len(node.operands) == 1:
+            inner = node.operands[0]
+        elif node.kind == "UNARY_OPERATOR" and node.unary_operator in ("deref", "addrof"):
+            inner = node.operands[-1]
+        else:
+            return node
+        if inner.type.kind not in ("POINTER", "FUNCTIONPROTO", "FUNCTIONNOPROTO"):
+            return node
+        node = inner
 
 
 def _returns(node: Node) -> list[Node]:

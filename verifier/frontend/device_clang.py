@@ -14,6 +14,7 @@ Example::
 from __future__ import annotations
 
 import ctypes
+import re
 from ctypes import (
     POINTER,
     Structure,
@@ -478,6 +479,7 @@ class Unit:
         self._offsets: dict[int, int] = {}
         self._files: dict[int, bool] = {}
         self._declarations: dict[tuple[int, int], Node] = {}
+        self._functions: list[Node] | None = None
         index = cindex.Index.create()
         self._unit = index.parse(
             MAIN,
@@ -494,6 +496,35 @@ class Unit:
         if known is None:
             known = self._declarations[key] = Node(raw, self)
         return known
+
+    @property
+    def functions(self) -> list[Node]:
+        """The functions that a pointer can point to: those of the text for the device, and those whose address it takes."""
+        if self._functions is None:
+            found: dict[int, Node] = {}
+            self._find_functions(self.root, found)
+            self._functions = list(found.values())
+        return self._functions
+
+    @property
+    def functions_known(self) -> bool:
+        """Whether there are no others: instances of templates, static methods, lambdas."""
+        return re.search(rb"\btemplate\b|\bstatic\b|[\s(,=]\[[&=\w,\s]*\]\s*[({]", self.text) is None
+
+    def _find_functions(self, node: Node, found: dict[int, Node], called: bool = False) -> None:
+        for number, child in enumerate(node.children):
+            if child.kind == "FUNCTION_DECL" and child.start < 0 and node.kind == "TRANSLATION_UNIT":
+                continue
+            if child.kind == "FUNCTION_DECL" and child.is_definition and child.has("CUDADEVICE_ATTR"):
+                found.setdefault(child.key, child)
+            is_callee = node.kind == "CALL_EXPR" and number == 0
+            if child.kind == "DECL_REF_EXPR" and child.referenced.kind == "FUNCTION_DECL":
+                target = (
+                    child.referenced.definition if child.referenced.definition.exists else child.referenced
+                )
+                if not (called or is_callee) and not target.has("CUDAGLOBAL_ATTR"):
+                    found.setdefault(target.key, target)
+            self._find_functions(child, found, (called or is_callee) and child.kind == "UNEXPOSED_EXPR")
 
     @property
     def complaints(self) -> list[Complaint]:

@@ -79,7 +79,9 @@ class Expressions(Places):
 
     def scalar(self, node: Node) -> Expr:
         value = self.rvalue(node)
-        if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
+        if isinstance(value, FunctionRef):
+            return self.function_number(value)
+        if isinstance(value, Aggregate | ArrayValue | Closure):
             raise Refused("class value", "where a number or pointer is needed", node.span)
         return value
 
@@ -99,7 +101,9 @@ class Expressions(Places):
     def scalars(self, nodes: Sequence[Node]) -> list[Expr]:
         found = []
         for node, value in zip(nodes, self.ordered(nodes), strict=True):
-            if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
+            if isinstance(value, FunctionRef):
+                value = self.function_number(value)
+            if isinstance(value, Aggregate | ArrayValue | Closure):
                 raise Refused("class value", "where a number or pointer is needed", node.span)
             found.append(value)
         return found
@@ -391,7 +395,11 @@ class Expressions(Places):
             first = self.rvalue(then)
         with self.nested() as no:
             second = self.rvalue(other)
-        if isinstance(first, Closure | FunctionRef) or isinstance(second, Closure | FunctionRef):
+        if isinstance(first, FunctionRef):
+            first = self.function_number(first)
+        if isinstance(second, FunctionRef):
+            second = self.function_number(second)
+        if isinstance(first, Closure) or isinstance(second, Closure):
             raise Refused("lambda or function", "chosen by a condition", node.span)
         if not isinstance(first, Aggregate | ArrayValue) and not isinstance(second, Aggregate | ArrayValue):
             if first.type != second.type:

@@ -87,6 +87,8 @@ class Initialisers(Calls):
         else:
             target = self.variable(node.spelling, type_, node.key, span)
         self.env[node.key] = target
+        if isinstance(value, FunctionRef):
+            value = self.function_number(value)
         if value is not None:
             if isinstance(value, Aggregate | ArrayValue | Closure | FunctionRef):
                 raise Refused("initialiser", node.source[:60], span)

@@ -36,6 +36,8 @@ _SCALARS: dict[str, Type] = {
     "HALF": Float("f16"), "FLOAT16": Float("f16"), "BFLOAT16": Float("bf16"),
 }  # fmt: skip
 SMALL_FLOATS = {"__half": "f16", "c10::Half": "f16", "__nv_bfloat16": "bf16", "c10::BFloat16": "bf16"}
+FUNCTION_POINTER = Int(64, False)
+"""A pointer to a function is the number of that function among those of the text; 0 is null."""
 SCALAR_TYPES = (Int, Bool, Float, Pointer)
 
 
@@ -82,7 +84,7 @@ class TypeMap:
             case "POINTER":
                 pointee = type_.pointee
                 if pointee.kind in ("FUNCTIONPROTO", "FUNCTIONNOPROTO"):
-                    raise Refused("function pointer", type_.spelling)
+                    return FUNCTION_POINTER
                 return Pointer(self._pointee(pointee), pointee.const)
             case "LVALUEREFERENCE" | "RVALUEREFERENCE":
                 return self.of(type_.pointee)

@@ -308,6 +308,8 @@ class Executor(CopyRules, LoopRules, Evaluator):
                 return Val(self.fresh_bool("load"), deps)
             case ir.Float():
                 return Val(t.float(t.fresh_name("load"), self.iters, 2), deps)
+            case ir.Pointer():
+                return self.fresh_of(type_, "load")
             case _:
                 raise Unmodelled("load", f"a load of type {type(type_).__name__.lower()}")
 
@@ -345,9 +347,9 @@ class Executor(CopyRules, LoopRules, Evaluator):
         value: Term | None = None
         if s.value is not None:
             v = self.eval(s.value)
-            if isinstance(v, Ptr):
-                raise Unmodelled("store", "a pointer stored to memory", s.span)
-            value = v.term
+            value = (
+                v.term if isinstance(v, Val) else None
+            )  # a pointer that is read from memory is any pointer
         for _, part in s.parts:
             self.eval(part)
         _, made = self.access(
