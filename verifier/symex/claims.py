@@ -42,19 +42,22 @@ class Claims:
     """Builds obligations over one summary; remembers facts."""
 
     s: Summary
-    _own: dict[tuple[Term, ...], list[Term]] = field(default_factory=dict)
+    _own: dict[tuple[bool, tuple[Term, ...]], list[Term]] = field(default_factory=dict)
+    _known: dict[Term, list[Term]] | None = None
     _memos: dict[tuple[str, int], dict[Term, Term]] = field(default_factory=dict)
 
     def base(self) -> list[Term]:
         """Preconditions of the launch and what they rest on."""
         return [*self.s.requires]
 
-    def facts_for(self, roots: Iterable[Term]) -> list[Term]:
+    def facts_for(self, roots: Iterable[Term], links: bool = True) -> list[Term]:
         """Facts about the roots' atoms (registered and by definition), for one thread."""
-        key = tuple(roots)
+        key = (links, tuple(roots))
         found = self._own.get(key)
         if found is None:
-            found = closure(self.s.t, [*key, *self.base()], self.s.facts)
+            if self._known is None:
+                self._known = self.s.known()
+            found = closure(self.s.t, [*key[1], *self.base()], self._known if links else self.s.facts)
             self._own[key] = found
         return found
 
@@ -66,10 +69,11 @@ class Claims:
         hyps: Iterable[Term],
         goal: Term,
         accesses: tuple[Access, ...] = (),
+        links: bool = True,
     ) -> Obligation:
-        """A claim about one thread."""
+        """A claim about one thread; ``links``: what ties iterations together may be used."""
         hyps = tuple(hyps)
-        facts = [*self.base(), *self.facts_for((*hyps, goal))]
+        facts = [*self.base(), *self.facts_for((*hyps, goal), links)]
         facts += quotient_bounds(self.s.t, [*hyps, *facts])
         return Obligation(
             property_, span, claim, hyps, goal, tuple(facts), accesses=accesses, data=self.data((*hyps, goal))

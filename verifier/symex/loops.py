@@ -324,7 +324,9 @@ class _Iteration:
             if atom.op != "app" or end.term.op == "float" or end.term.is_bool:
                 continue
             following = t.app(atom.name, (*self.outer, t.add(self.k, t.one)), atom.flevel, atom.lo, atom.hi)
-            self.x.s.fact(atom, t.implies(self.end.guard, t.eq(following, end.term)))
+            self.x.state = self.end
+            self.x.sink(end.deps, self.s.span, "a loop variable")
+            self.x.s.links.setdefault(atom, []).append(t.implies(self.end.guard, t.eq(following, end.term)))
 
     def _candidates(self, v: str, value: Term, init: Term) -> list[tuple[str, Term]]:
         t = self.t

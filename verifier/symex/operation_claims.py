@@ -31,7 +31,7 @@ def claim_of(c: Claims, op: Operation) -> Obligation:
     text = f"{op.what} keeps its value" if op.property == "overflow" else f"no {op.what}"
     if op.lemma:
         text = op.what
-    return c.single(op.property, op.span, text, (op.guard,), op.holds)
+    return c.single(op.property, op.span, text, (op.guard,), op.holds, links=False)
 
 
 def claims_at_uses(c: Claims, op: Operation) -> Iterator[Obligation]:
@@ -43,7 +43,12 @@ def claims_at_uses(c: Claims, op: Operation) -> Iterator[Obligation]:
     for sink in c.s.sinks:
         if sink.deps & op.bit:
             yield c.single(
-                op.property, op.span, f"{op.what} keeps its value at {sink.what}", (sink.guard,), op.holds
+                op.property,
+                op.span,
+                f"{op.what} keeps its value at {sink.what}",
+                (sink.guard,),
+                op.holds,
+                links=False,
             )
 
 

@@ -144,6 +144,9 @@ class Summary:
     requires: list[Term]
     objects: dict[str, MemoryObject]
     facts: dict[Term, list[Term]] = field(default_factory=dict)
+    links: dict[Term, list[Term]] = field(default_factory=dict)
+    """Loop variable at iteration k -> what it is at k+1. Holds only where operations and lemmas do, so that these are
+    shown without it (the interval of the value at k+1 would show them)."""
     accesses: list[Access] = field(default_factory=list)
     barriers: list[BarrierEvent] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
@@ -166,3 +169,10 @@ class Summary:
     def fact(self, atom: Term, *facts: Term) -> None:
         """Register facts that hold of an atom for every thread."""
         self.facts.setdefault(atom, []).extend(f for f in facts if f is not self.t.true)
+
+    def known(self) -> dict[Term, list[Term]]:
+        """Facts and links of each atom."""
+        out = {atom: list(facts) for atom, facts in self.facts.items()}
+        for atom, links in self.links.items():
+            out.setdefault(atom, []).extend(links)
+        return out
