@@ -143,7 +143,17 @@ class Evaluator(Memory):
         return Function(usr=node.get("fn", ""))
 
     def _eval_lambda(self, node: Node, hint: str) -> Value:
-        return Function(node=node, captured=dict(self.cells) if node["by_value"] else None)
+        by_value = [c.partition("=")[0] for c in node["captures"] if not c.startswith("&") and c != "="]
+        by_reference = [c[1:] for c in node["captures"] if c.startswith("&")]
+        globals_ = {g["id"] for g in self.code.globals}
+
+        def copied(cell: str) -> bool:
+            name = cell.split("@")[0]
+            return name in by_value or ("=" in node["captures"] and name not in by_reference and cell not in globals_)
+
+        held = {cell: value for cell, value in self.cells.items() if copied(cell)}
+        held |= {cell: self.load(place) for cell, place in self.references.items() if copied(cell)}
+        return Function(node=node, captured=held or None)
 
     def _eval_new(self, node: Node, hint: str) -> Value:
         return Unknown("host memory")
@@ -176,7 +186,7 @@ class Evaluator(Memory):
     def _eval_cond(self, node: Node, hint: str) -> Value:
         condition = self.condition(node["c"])
         known = self.run.evaluate(condition)
-        if known is None and condition.plain:
+        if known is None and condition.plain and pure(node["a"]) and pure(node["b"]):
             self.run.speculative += 1
             try:
                 merged = merge(condition, self.eval(node["a"]), self.eval(node["b"]))

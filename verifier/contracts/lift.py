@@ -186,10 +186,12 @@ class Host(Evaluator):
         if len(self.stack) > _MAX_CALLS:
             raise Refused("lambda calls nested too deep")
         saved: dict[str, Value | None] = {}
+        references = dict(self.references)
         if function.captured is not None:
             for cell, value in function.captured.items():
                 saved[cell] = self.cells.get(cell)
                 self.cells[cell] = value
+                self.references.pop(cell, None)
         self.stack.append("lambda")
         try:
             for index, param in enumerate(node["params"]):
@@ -204,10 +206,14 @@ class Host(Evaluator):
         finally:
             self.stack.pop()
             for cell, old in saved.items():
+                if cell in self.cells:
+                    function.captured[cell] = self.cells[cell]  # a mutable lambda keeps what it changed
                 if old is None:
                     self.cells.pop(cell, None)
                 else:
                     self.cells[cell] = old
+                if cell in references:
+                    self.references[cell] = references[cell]
 
     def exec(self, node: Node) -> None:
         self.run.step()

@@ -201,8 +201,11 @@ class ExpressionReader:
         if target.location.line >= self.first:
             definition = target.get_definition() or target
             attributes = {c.kind for c in target.get_children()}
+            owner = target.semantic_parent
             if CursorKind.CUDAGLOBAL_ATTR in attributes:
                 node["kernel"] = True
+            elif target.spelling == "operator=" and owner is not None and owner.location == target.location:
+                node["implicit"] = True  # made by the compiler
             else:
                 node["fn"] = function_key(definition)
                 if node["fn"] not in self.functions:
@@ -249,7 +252,7 @@ class ExpressionReader:
         if (
             target.kind == CursorKind.CXX_METHOD
             and target.spelling.startswith("operator")
-            and callee.kind != CursorKind.MEMBER_REF_EXPR
+            and not (callee.kind == CursorKind.MEMBER_REF_EXPR and _refers(callee, target))
         ):
             others = [c for c in children if not _refers(c, target)]
             return {"k": "operator", **info, "args": [self._expr(c) for c in others]}
@@ -345,7 +348,7 @@ class ExpressionReader:
             "k": "lambda",
             "params": params,
             "body": body,
-            "by_value": not re.fullmatch(r"\[(&)?\]", token_head(cursor, "]")),
+            "captures": [c for c in token_head(cursor, "]").strip("[]").split(",") if c],
             "t": "lambda",
         }
 

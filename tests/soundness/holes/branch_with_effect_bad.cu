@@ -1,0 +1,17 @@
+// Only one branch of the conditional is evaluated: n loses one element or none, and y has been made with one less.
+#include <torch/extension.h>
+
+__global__ void fill(float* y, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = 1.0f;  //! not proved: bounds-global
+}
+
+torch::Tensor run(torch::Tensor x, int64_t odd) {
+    TORCH_CHECK(x.is_cuda() && x.numel() >= 2 && x.numel() <= (1 << 20), "x");
+    int n = x.numel();
+    auto y = torch::empty({n - 1}, x.options().dtype(torch::kFloat32));
+    int kept = odd > 0 ? n-- : n;
+    TORCH_CHECK(kept > 0, "kept");
+    fill<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);
+    return y;
+}
