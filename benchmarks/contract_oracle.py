@@ -29,7 +29,8 @@ from typing import Any
 from benchmarks import corpus
 from benchmarks.oracle.cases import Case, Param, case_of, param_of, random_case
 from benchmarks.oracle.compare import judge
-from benchmarks.oracle.rewrite import program
+from fuzz import whole
+from fuzz.whole.rewrite import program
 from sanitizers.sampling import small_launches
 from specs.contract import Contract
 from verifier.contracts import entries
@@ -40,6 +41,8 @@ from verifier.source import load
 from verifier.source.errors import SourceError
 
 HEADERS = Path(__file__).resolve().parent / "oracle"
+_SHARED = Path(whole.__file__).resolve().parent / "include"
+SHARED = corpus.ROOT / "fuzz/whole/include"
 _LINK = ("-Wl,--unresolved-symbols=ignore-all",)
 _COMPILE = Limits(cpu_seconds=60, memory_mb=4096, wall_seconds=90.0)
 _RUN = Limits(cpu_seconds=60, memory_mb=2048, wall_seconds=90.0)
@@ -107,12 +110,16 @@ def _compiled(text: str, folder: Path, sandbox: Sandbox) -> tuple[Path | None, s
         "-w",
         "-fpermissive",
         f"-I{HEADERS}",
+        f"-I{_SHARED}",
+        f"-I{SHARED}",
         *_LINK,
         "-o",
         str(binary),
         str(source),
     ]
-    done = run(argv, sandbox=sandbox, limits=_COMPILE, readable=(HEADERS,), writable=(folder,), cwd=folder)
+    done = run(
+        argv, sandbox=sandbox, limits=_COMPILE, readable=(HEADERS, SHARED), writable=(folder,), cwd=folder
+    )
     if done.returncode != 0:
         lines = done.stderr.decode("utf-8", "replace").splitlines()
         wrong = next((line for line in lines if "error" in line or "undefined" in line), "g++ failed")

@@ -29,7 +29,7 @@ from typing import Any
 from benchmarks import corpus
 from benchmarks.contract_oracle import Observed, cases_for, check
 from benchmarks.oracle.cases import Case, Param, Tensor, param_of
-from benchmarks.oracle.rewrite import recorded
+from fuzz.whole.rewrite import recorded
 from specs.contract import Contract, from_json, to_json
 from verifier.contracts import entries
 from verifier.frontend.host import HostUnreadable, read_host

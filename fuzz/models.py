@@ -67,12 +67,17 @@ class _Sized(ast.NodeTransformer):
         return value
 
 
-def _scope(reference: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
+def scope_of(text: str, path: str, sizes: dict[str, int]) -> dict[str, Any]:
+    """The names of a file that was run at these sizes."""
     change = _Sized(sizes)
-    tree = ast.fix_missing_locations(change.visit(ast.parse(reference["text"], reference["path"])))
-    scope: dict[str, Any] = {"__size__": change.size, "__name__": "problem", "__file__": reference["path"]}
-    exec(compile(tree, reference["path"], "exec"), scope)
+    tree = ast.fix_missing_locations(change.visit(ast.parse(text, path)))
+    scope: dict[str, Any] = {"__size__": change.size, "__name__": "problem", "__file__": path}
+    exec(compile(tree, path, "exec"), scope)
     return scope
+
+
+def _scope(reference: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
+    return scope_of(reference["text"], reference["path"], sizes)
 
 
 def _model(reference: dict[str, Any], sizes: dict[str, int]) -> Any:
@@ -117,6 +122,63 @@ def draw(reference: dict[str, Any], seed: int) -> list[Any]:
     torch.manual_seed(seed)
     tensors = [t for t in scope["get_inputs"]() if isinstance(t, torch.Tensor)]
     return [t.detach().double().contiguous().numpy() for t in tensors]
+
+
+def sample(reference: dict[str, Any], seed: int) -> tuple[dict[str, Any], list[bytes]]:
+    """The model at these sizes: init arguments, parameters and buffers (at first, and moved off), inputs.
+
+    Blobs: each tensor of the state as it is at first, each as it is later, each input tensor; all as raw bytes.
+    """
+    import torch
+
+    scope = _scope(reference, reference["sizes"])
+    torch.manual_seed(seed)
+    init = scope["get_init_inputs"]() if "get_init_inputs" in scope else []
+    _plain(init)
+    torch.manual_seed(seed)
+    model = scope["Model"](**init) if isinstance(init, dict) else scope["Model"](*init)
+    learned = dict(model.named_parameters())
+    state = {**learned, **dict(model.named_buffers())}
+    blobs = [_raw(t) for t in state.values()]
+    _trained(model)
+    blobs += [_raw(t) for t in state.values()]
+    torch.manual_seed(seed)
+    inputs: list[dict[str, Any]] = []
+    for value in scope["get_inputs"]():
+        if isinstance(value, torch.Tensor):
+            inputs.append({"tensor": [_dtype(value), list(value.shape)]})
+            blobs.append(_raw(value))
+        else:
+            _plain(value)
+            inputs.append({"value": value})
+    facts = [[n, _dtype(t), list(t.shape), n in learned] for n, t in state.items()]
+    return {"init": init, "state": facts, "inputs": inputs, "training": bool(model.training)}, blobs
+
+
+def _plain(value: Any) -> None:
+    """Refuses what cannot be told to another process."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _plain(item)
+    elif not (value is None or isinstance(value, (bool, int, float, str))):
+        raise Unsaid(f"an argument of the model is a {type(value).__name__}")
+
+
+class Unsaid(ValueError):
+    """An argument that has no JSON."""
+
+
+def _dtype(tensor: Any) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _raw(tensor: Any) -> bytes:
+    import torch
+
+    flat = tensor.detach().contiguous().reshape(-1)
+    return bytes(flat.view(torch.uint8).numpy().tobytes()) if flat.numel() else b""
 
 
 def evaluate(

@@ -112,6 +112,10 @@ class Oracle:
         answer, blobs = self._ask({"do": "draw", "reference": reference, "seed": seed}, [])
         return [np.frombuffer(b, dtype="<f8") for b in blobs[: len(answer["shapes"])]]
 
+    def sample(self, reference: dict[str, Any], seed: int) -> tuple[dict[str, Any], list[bytes]]:
+        """The model at these sizes: see ``fuzz.models.sample``."""
+        return self._ask({"do": "sample", "reference": reference, "seed": seed}, [])
+
     def expect(self, question: Question) -> tuple[Expected, ...]:
         tensors = [*question.inputs, *question.got]
         header, blobs = self._ask(

@@ -51,7 +51,7 @@ def _line(error: Exception) -> str:
 
 def _ours(error: Exception) -> bool:
     """Refusals of this tool; anything else was raised by the reference, for these sizes."""
-    return type(error).__name__ in ("DoesNotFit", "Untraceable", "Inconsistent")
+    return type(error).__name__ in ("DoesNotFit", "Untraceable", "Inconsistent", "Unsaid")
 
 
 def serve(header: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
@@ -65,6 +65,10 @@ def serve(header: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], l
 
         arrays = models.draw(header["reference"], header["seed"])
         return {"shapes": [list(a.shape) for a in arrays]}, [a.astype("<f8").tobytes() for a in arrays]
+    if header["do"] == "sample":
+        from fuzz import models
+
+        return models.sample(header["reference"], header["seed"])
     import numpy as np
 
     from specs.reference_ops import _interval as iv

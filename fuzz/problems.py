@@ -105,7 +105,7 @@ def bind(
         stated=stated,
         shapes=texts,
         side=side,
-        structured=_structured(problem.text),
+        structured=structured(problem.text),
     )
     return Readings((bound,))
 
@@ -251,7 +251,7 @@ def _same(contract: Contract, param: str, shape: Shape | None, sizes: Symbols) -
     return len(have) == 1 or [n for n in have if n != 1] == [n for n in shape if n != 1]
 
 
-def _structured(text: str) -> bool:
+def structured(text: str) -> bool:
     """Whether ``get_inputs`` makes its tensors by more than a plain random call."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == "get_inputs":

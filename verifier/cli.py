@@ -141,6 +141,9 @@ def audit(
     sandbox: Annotated[
         SandboxChoice, typer.Option(help="How submitted code is isolated.")
     ] = SandboxChoice.AUTO,
+    run_wrapper: Annotated[
+        bool, typer.Option("--run-wrapper", help="Fuzz whole models: compile and run host code, sandboxed.")
+    ] = False,
     format_: Annotated[Format, typer.Option("--format", help="Of the report.")] = Format.TEXT,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here.")] = None,
     keep: Annotated[
@@ -174,6 +177,7 @@ def audit(
         cache=None if no_cache else _cache_folder(),
         keep=keep,
         sandbox=sandbox.value,
+        run_wrapper=run_wrapper,
         verbose=verbose,
     )
     _say_what_is_missing(options)

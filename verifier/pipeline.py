@@ -67,6 +67,7 @@ class Options:
     cache: Path | None = None
     keep: Path | None = None
     sandbox: str = "auto"
+    run_wrapper: bool = False
     verbose: bool = False
 
 
@@ -130,6 +131,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         keep=_kept(submission, module, options),
         deadline=start + options.timeout - min(GRACE, options.timeout / 10),
         cache=options.cache,
+        run_wrapper=options.run_wrapper,
         progress=progress,
     )
     required = _required(policy, reference is not None or problem is not None)

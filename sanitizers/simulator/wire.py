@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from sanitizers.simulator.model import SCHEDULES, Schedule
-from specs.contract import ConcreteBuffer, ConcreteLaunch
+from specs.contract import NULL_STORAGE, ConcreteBuffer, ConcreteLaunch
 from verifier.ir import nodes as ir
 
 MAGIC, CRASH = 0x544D4953, 0x48535243
@@ -67,6 +67,8 @@ def layout(launch: ConcreteLaunch, outputs: bool = True) -> Layout:
     """Buffers of one storage id are one piece of memory."""
     storages: dict[str, list[ConcreteBuffer]] = {}
     for buffer in launch.buffers:
+        if buffer.storage == NULL_STORAGE:
+            continue
         storages.setdefault(buffer.storage or f"\0{buffer.param}", []).append(buffer)
     sizes = tuple(max(b.numel * DTYPE_BYTES[b.dtype] for b in group) for group in storages.values())
     return Layout(
@@ -189,6 +191,7 @@ def _arguments(params: Sequence[ir.Param]) -> list[list[ir.Param]]:
 
 
 def _parameter(group: Sequence[ir.Param], place: Mapping[str, int], launch: ConcreteLaunch) -> bytes:
+    nulls = {b.param for b in launch.buffers if b.storage == NULL_STORAGE}
     data = bytearray()
     pointers: list[tuple[int, int]] = []
     for param in group:
@@ -196,6 +199,9 @@ def _parameter(group: Sequence[ir.Param], place: Mapping[str, int], launch: Conc
         data += b"\0" * (-len(data) % size)  # the members lie as the C++ ABI lays them out
         match param.type:
             case ir.Pointer():
+                if param.name not in place and (param.name in nulls or launch.scalars.get(param.name) == 0):
+                    data += bytes(8)
+                    continue
                 if param.name not in place:
                     raise CannotEncode(f"no buffer is known for the pointer {param.name}")
                 pointers.append((len(data), place[param.name]))

@@ -42,4 +42,6 @@ class GateContext:
     keep: Path | None = None
     deadline: float = float("inf")
     cache: Path | None = None
+    run_wrapper: bool = False
+    """Whether the submission's host code may be compiled and run, in the sandbox (the fuzz gate's whole models)."""
     progress: Callable[[str], None] = field(default=_silent)

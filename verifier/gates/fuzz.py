@@ -28,13 +28,18 @@ from fuzz.counterexample import save
 from fuzz.executor import Executor, SimulatorExecutor
 from fuzz.oracle import Oracle, OracleError
 from fuzz.runner import Budget, Found, explore
+from fuzz.whole import explore as explore_whole
 from specs.clauses import ClauseError, ClauseUndefined
 from specs.contract import Contract
+from specs.location import Span
 from specs.results import Finding, GateResult, Outcome, Severity, Witness
+from verifier.contracts.problem import Problem
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
 
 EXAMPLES = {"low": 25, "default": 100, "high": 500}
+WHOLE_EXAMPLES = {"low": 8, "default": 20, "high": 100}
+WRAPPER = "--run-wrapper runs ModelNew as a whole, in the sandbox"
 WHY = "the reference was evaluated in float64; the bound is the rounding that a right kernel may show for these inputs"
 UNSURE = "it differs under every shape that was tried, but the contract leaves the shapes open; state them"
 MakeExecutor = Callable[[Kernel, str], Executor]
@@ -83,6 +88,15 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
                 doubts += _doubts(context, job, found)
         except OracleError as error:
             doubts.append(str(error))
+        failed = any(f.severity is Severity.ERROR for f in findings)
+        if context.problem is not None and context.reference is None and not failed and (doubts or not facts):
+            if context.run_wrapper:
+                whole = _whole(context, context.problem, oracle)
+                findings += _whole_findings(context, whole)
+                facts.append(_whole_facts(context, whole))
+                doubts = [whole.doubt] if whole.doubt else []
+            elif doubts and context.submission.python:
+                doubts[0] += f"; {WRAPPER}"
         torch = oracle.torch
     failed = any(f.severity is Severity.ERROR for f in findings)
     outcome = Outcome.FAIL if failed else Outcome.INCONCLUSIVE if doubts or not facts else Outcome.PASS
@@ -105,6 +119,55 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
             "kernels": facts,
         },
     )
+
+
+def _whole(context: GateContext, problem: Problem, oracle: Oracle) -> explore_whole.Outcome:
+    """ModelNew as a whole, which needs the submission's host code to be compiled and run: only where that was asked for."""
+    if context.sandbox.kind == "none":
+        return explore_whole.Outcome(
+            doubt="--run-wrapper runs the submission's host code, which needs a sandbox"
+        )
+    if not context.submission.python or not problem.has_model:
+        return explore_whole.Outcome(
+            doubt="a whole model needs a Python file with ModelNew, and a problem with Model"
+        )
+    context.progress("running ModelNew")
+    task = explore_whole.Task(
+        submission=context.submission,
+        kernels=context.module.kernels,
+        problem=problem,
+        sandbox=context.sandbox,
+        structured=problems.structured(problem.text),
+        cache=context.cache,
+    )
+    wanted = WHOLE_EXAMPLES.get(context.effort, WHOLE_EXAMPLES["default"])
+    return explore_whole.explore(task, oracle, Budget(wanted, context.seed, context.deadline))
+
+
+def _whole_findings(context: GateContext, whole: explore_whole.Outcome) -> list[Finding]:
+    span = Span(context.submission.path, 1)
+    findings = []
+    if whole.wrong:
+        findings.append(Finding("numerics", Severity.ERROR, span, whole.wrong, why=WHY, gate="fuzz"))
+    elif whole.changed:
+        severity = Severity.ERROR if context.policy.strict else Severity.WARNING
+        words = f"{whole.changed} is changed in place; Model leaves its arguments alone"
+        findings.append(Finding("argument-changed", severity, span, words, gate="fuzz"))
+    return findings
+
+
+def _whole_facts(context: GateContext, whole: explore_whole.Outcome) -> dict[str, Any]:
+    return {
+        "kernel": ", ".join(whole.launched) or "ModelNew",
+        "compared": f"ModelNew as a whole = {_said(context)} (parameters set by {whole.set_by or 'nothing yet'})",
+        "examples": whole.examples,
+        "without_bound": whole.vacuous,
+        "unfit": whole.unfit,
+        "launched": whole.launched,
+        "seconds": round(whole.seconds, 3),
+        "sizes": whole.sizes,
+        "side": [],
+    }
 
 
 def _said(context: GateContext) -> str:

@@ -1,0 +1,412 @@
+"""A whole model against its reference: ModelNew as it is, with equal parameters and inputs -> Outcome.
+
+The reference runs in the oracle's process, ModelNew in another one (``fuzz.whole.session``); only raw bytes come here.
+Parameters are set by name where ModelNew has the model's own ones; else both models are made with the same seed, as
+KernelBench does. Invariant: ``right`` only after the whole budget, and only if garbage in place of what each launched
+kernel writes is noticed by the same comparison; whatever else ends in ``doubt``, by name.
+
+Example::
+
+    outcome = explore(Task(submission, kernels, problem, sandbox), oracle, Budget(20, seed=0))
+    outcome.right or outcome.wrong or outcome.doubt
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from fuzz import dtypes, values
+from fuzz.compare import compare
+from fuzz.executor import Order
+from fuzz.oracle import Oracle, OracleError, Question, Tensor
+from fuzz.runner import Budget
+from fuzz.values import Recipe
+from fuzz.whole.host import Unrunnable, build
+from fuzz.whole.scales import candidates
+from fuzz.whole.session import NAMES, Array, Result, Session, Stopped
+from specs.reference_ops import Operand
+from verifier.contracts.problem import Problem
+from verifier.ir import nodes as ir
+from verifier.isolation.sandbox import Sandbox
+from verifier.source.device_text import Submission
+
+KINDS = ("uniform", "normal", "ones", "shifted", "uniform", "sorted", "one-hot", "normal", "ramp", "large")
+SIZES = 5
+"""Assignments of sizes that are used; up to ``TRIES`` are tried."""
+TRIES = 40
+SECONDS = 6.0
+"""A run that takes longer is too large."""
+QUICK = 1.0
+"""Sizes at which an example takes longer are used once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    submission: Submission
+    kernels: tuple[ir.Kernel, ...]
+    problem: Problem
+    sandbox: Sandbox
+    structured: bool
+    cache: Path | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """``wrong``: in words, shown twice. ``changed``: an argument that ModelNew changes. ``set_by``: name or seed."""
+
+    right: bool = False
+    wrong: str = ""
+    doubt: str = ""
+    changed: str = ""
+    set_by: str = ""
+    examples: int = 0
+    vacuous: int = 0
+    launched: dict[str, int] = field(default_factory=dict)
+    sizes: list[dict[str, int]] = field(default_factory=list)
+    unfit: str = ""
+    seconds: float = 0.0
+
+
+class Undecided(RuntimeError):
+    """Why there is no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Both models at one assignment of sizes with one seed. ``mapping``: ModelNew's tensor -> the model's."""
+
+    sizes: tuple[tuple[str, int], ...]
+    seed: int
+    facts: dict[str, Any]
+    first: dict[str, Array]
+    later: dict[str, Array]
+    inputs: tuple[Array | None, ...]
+    mapping: dict[str, str]
+    mode: Literal["name", "seed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    made: Made
+    recipe: Recipe | None
+    """None: the problem's own inputs."""
+    order: Order
+
+    def text(self) -> str:
+        sizes = ", ".join(f"{k}={v}" for k, v in self.made.sizes)
+        kind = "the problem's own" if self.recipe is None else self.recipe.kind
+        return f"{sizes or 'the sizes of the problem'}; inputs: {kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    fault: str = ""
+    checked: int = 0
+    changed: str = ""
+
+
+def explore(task: Task, oracle: Oracle, budget: Budget) -> Outcome:
+    """Decide, or say why not."""
+    start = time.monotonic()
+    outcome = Outcome()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            library = build(task.submission, Path(folder), task.sandbox)
+            _Search(task, oracle, budget, library, outcome).run()
+    except (Undecided, Unrunnable, Stopped, OracleError) as error:
+        outcome.doubt = outcome.doubt or str(error)
+    outcome.right = not (outcome.wrong or outcome.doubt)
+    outcome.seconds = time.monotonic() - start
+    return outcome
+
+
+class _Search:
+    def __init__(self, task: Task, oracle: Oracle, budget: Budget, library: Path, outcome: Outcome) -> None:
+        self.task, self.oracle, self.budget, self.library = task, oracle, budget, library
+        self.outcome = outcome
+        self.wire: dict[str, Any] = {
+            "kind": "model",
+            "path": task.problem.path,
+            "text": task.problem.text,
+            "values": task.problem.values,
+        }
+        self.made: dict[tuple[Any, ...], Made] = {}
+        self.slow: set[tuple[tuple[str, int], ...]] = set()
+
+    def session(self, opt: str) -> Session:
+        task = self.task
+        return Session(self.library, task.submission, task.kernels, task.sandbox, cache=task.cache, opt=opt)
+
+    def run(self) -> None:
+        with self.session("O1") as session:
+            pool = self.pool(session)
+            self.outcome.set_by = pool[0].mode
+            self.outcome.sizes = [dict(m.sizes) for m in pool]
+            good: list[Example] = []
+            for example in self.examples(pool, session):
+                if time.monotonic() > self.budget.deadline:
+                    wanted = self.budget.examples
+                    raise Undecided(
+                        f"the time was over after {self.outcome.examples} of {wanted} examples; give it --timeout"
+                    )
+                compared = self.one(session, example)
+                self.outcome.changed = self.outcome.changed or compared.changed
+                if compared.fault:
+                    self.confirm(example, compared)
+                    return
+                self.outcome.examples += compared.checked > 0
+                self.outcome.vacuous += compared.checked == 0
+                good += [example] if compared.checked else []
+            if not good:
+                raise Undecided("no example could be compared: the bounds of the model are infinite")
+            self.noticed(session, good)
+
+    # --- sizes and parameters ---
+
+    def pool(self, session: Session) -> list[Made]:
+        """Assignments at which both models run."""
+        found: list[Made] = []
+        why = "the problem's sizes cannot be scaled down"
+        late = time.monotonic() + max(10.0, (self.budget.deadline - time.monotonic()) * 0.4)
+        for tries, sizes in enumerate(candidates(self.task.problem, seed=self.budget.seed)):
+            if len(found) >= SIZES or tries >= TRIES or time.monotonic() > min(late, self.budget.deadline):
+                break
+            try:
+                made = self.make(session, sizes, self.budget.seed)
+                self.once(session, Example(made, None, ("forward", 0)))  # compiles kernels at the first sizes
+                began = time.monotonic()
+                self.one(session, Example(made, None, ("forward", 0)))
+                taken = time.monotonic() - began
+                if taken > SECONDS:
+                    why = "a run in the simulator takes too long"
+                    continue
+                found.append(made)
+                if taken > QUICK:
+                    self.slow.add(made.sizes)
+            except OracleError as error:
+                if error.missing or not error.raised:
+                    raise
+                self.outcome.unfit = self.outcome.unfit or str(error)
+            except Stopped as error:
+                if error.seen is not None or not (error.raised or "resources" in str(error)):
+                    raise
+                why = f"ModelNew does not run at {_said(sizes)}: {error}"
+        if not found:
+            raise Undecided(f"no sizes to compare at ({why})")
+        return sorted(found, key=lambda m: sum(len(a.data) for a in m.inputs if a is not None))
+
+    def make(self, session: Session, sizes: dict[str, int], seed: int) -> Made:
+        """Both models with this seed. The session's ModelNew is this one afterwards."""
+        facts, blobs = self.oracle.sample({**self.wire, "sizes": sizes}, seed)
+        entries = facts["state"]
+        count = len(entries)
+        first = {n: Array(d, tuple(s), b) for (n, d, s, _), b in zip(entries, blobs, strict=False)}
+        later = {n: Array(d, tuple(s), b) for (n, d, s, _), b in zip(entries, blobs[count:], strict=False)}
+        rest = iter(blobs[2 * count :])
+        inputs = tuple(
+            Array(entry["tensor"][0], tuple(entry["tensor"][1]), next(rest)) if "tensor" in entry else None
+            for entry in facts["inputs"]
+        )
+        own = session.build(sizes, facts["init"], seed)
+        learned = {n for n, _, _, is_parameter in entries if is_parameter}
+        mapping = matched(own, first)
+        whole = set(mapping) == {n for n, a in own.items() if _float(a)} and learned <= set(mapping.values())
+        if not whole:
+            for name in sorted(learned - set(mapping.values())):
+                data = np.frombuffer(first[name].data, dtype=np.uint8).reshape(
+                    len(first[name].data) // 4 or 1, -1
+                )
+                if len(np.unique(data, axis=0)) == 1 and first[name].data:
+                    raise Undecided(
+                        f"{name} of Model is constant at first, and ModelNew has no parameter for it that could be moved"
+                    )
+        return Made(
+            tuple(sorted(sizes.items())),
+            seed,
+            facts,
+            first,
+            later,
+            inputs,
+            mapping,
+            "name" if whole else "seed",
+        )
+
+    def examples(self, pool: Sequence[Made], session: Session) -> Iterator[Example]:
+        orders: tuple[Literal["forward", "reverse", "random", "interleaved"], ...] = (
+            "forward", "random", "reverse", "interleaved",
+        )  # fmt: skip
+        quick = [m for m in pool if m.sizes not in self.slow] or pool[:1]
+        slow = [m for m in pool if m not in quick]
+        for index in range(self.budget.examples):
+            base = slow.pop() if slow and index % 4 == 2 else quick[index % len(quick)]
+            seed = self.budget.seed + (index // len(quick)) % (3 if base.mode == "name" else 1000)
+            made = base if seed == base.seed else self.again(session, base, seed)
+            own = self.task.structured or index % 4 == 0 or not any(a and _float(a) for a in made.inputs)
+            recipe = None if own else Recipe(KINDS[index % len(KINDS)], self.budget.seed + index)
+            yield Example(made, recipe, (orders[index % 4], index))
+
+    def again(self, session: Session, base: Made, seed: int) -> Made:
+        key = (base.sizes, seed)
+        if key not in self.made:
+            self.made[key] = self.make(session, dict(base.sizes), seed)
+        return self.made[key]
+
+    # --- one example ---
+
+    def once(
+        self, session: Session, example: Example, garbage: str | None = None, seeded: bool = False
+    ) -> tuple[Result, list[Array], dict[str, Array]]:
+        """Run ModelNew. Its result, the inputs, and the model's state that goes with it."""
+        made = example.made
+        inputs = [a for a in made.inputs if a is not None]
+        if example.recipe is not None:
+            inputs = [_drawn(a, i, example.recipe) for i, a in enumerate(inputs)]
+        count = iter(range(len(inputs)))
+        arguments = [
+            {"tensor": next(count)} if "tensor" in entry else {"value": entry["value"]}
+            for entry in made.facts["inputs"]
+        ]
+        session.build(dict(made.sizes), made.facts["init"], made.seed)
+        tensors, state = list(inputs), {}
+        by_name = made.mode == "name" and not seeded
+        if by_name:
+            for own, name in made.mapping.items():
+                state[own] = len(tensors)
+                tensors.append(made.later[name])
+        result = session.run(state, arguments, tensors, seed=made.seed, order=example.order, garbage=garbage)
+        for label, n in result.launched.items():
+            self.outcome.launched[label] = self.outcome.launched.get(label, 0) + n
+        return result, inputs, made.later if by_name else made.first
+
+    def one(
+        self, session: Session, example: Example, garbage: str | None = None, seeded: bool = False
+    ) -> Compared:
+        result, inputs, state = self.once(session, example, garbage, seeded)
+        changed = next(
+            (i for i, (a, b) in enumerate(zip(inputs, result.inputs, strict=True)) if a.data != b), None
+        )
+        words = f"argument {changed} of forward" if changed is not None else ""
+        compared = self.compare(example, result, inputs, state)
+        return Compared(compared.fault, compared.checked, words)
+
+    def compare(
+        self, example: Example, result: Result, inputs: list[Array], state: dict[str, Array]
+    ) -> Compared:
+        made = example.made
+        floats = {n: a for n, a in state.items() if _float(a)}
+        places = [i for i, a in enumerate(made.inputs) if a is not None]
+        operands = [f"argument {i}" for i in places] + [f"parameter {n}" for n in floats]
+        arguments = [
+            {"tensor": True, "value": None} if "tensor" in e else {"value": e["value"]}
+            for e in made.facts["inputs"]
+        ]
+        wire = {**self.wire, "sizes": dict(made.sizes), "operands": operands, "arguments": arguments}
+        tensors = tuple(_tensor(a) for a in [*inputs, *floats.values()])
+        outputs = [NAMES[o.dtype] for o in result.outputs]
+        got = (
+            tuple(_tensor(o) for o in result.outputs) if any(d not in dtypes.FLOATS for d in outputs) else ()
+        )
+        format_ = next((d for d in outputs if d in dtypes.FLOATS), "f32")
+        answers = self.oracle.expect(Question(wire, format_, tensors, got=got))
+        if len(answers) != len(result.outputs):
+            return Compared(f"ModelNew gives {len(result.outputs)} tensors, Model {len(answers)}")
+        checked = 0
+        for number, (output, expected) in enumerate(zip(result.outputs, answers, strict=True)):
+            if output.shape != expected.shape:
+                return Compared(f"the output has shape {output.shape}, not {expected.shape}")
+            dtype = NAMES[output.dtype]
+            comparison = compare(dtypes.decode(output.data, dtype), expected, dtype)
+            m = comparison.mismatch
+            if m is not None:
+                which = f" {number}" if len(answers) > 1 else ""
+                wrong = "" if m.count == 1 else f"; {m.count} of {expected.value.size} elements are wrong"
+                allowed = "" if m.low == m.high else f" (allowed {m.low:.9g} to {m.high:.9g})"
+                return Compared(
+                    f"output{which}[{m.index}] of ModelNew is {m.got:.9g}, not {m.expected:.9g}{allowed}{wrong}; "
+                    f"{example.text()}",
+                    1,
+                )
+            checked += comparison.checked
+        return Compared("", checked)
+
+    # --- verdicts ---
+
+    def confirm(self, example: Example, compared: Compared) -> None:
+        """A mismatch counts if it comes again in an unoptimised build and with parameters that nobody touched."""
+        with self.session("O0") as session:
+            again = self.one(session, example)
+            if not again.fault:
+                raise Undecided(f"not reproduced in an unoptimised build: {compared.fault}")
+            if example.made.mode == "name":
+                first = self.one(session, example, seeded=True)
+                if not first.fault:
+                    raise Undecided(
+                        f"right for the parameters of the start, not for others (ModelNew copies them?): {compared.fault}"
+                    )
+        self.outcome.wrong = again.fault
+
+    def noticed(self, session: Session, good: list[Example]) -> None:
+        """Garbage in place of what a kernel writes must show, or the comparison says nothing about the kernel."""
+        if not self.outcome.launched:
+            raise Undecided("ModelNew.forward launches no kernel of the submission")
+        for label in list(self.outcome.launched):
+            for example in good[:4]:
+                try:
+                    if self.one(session, example, garbage=label).fault:
+                        break
+                except Stopped as error:
+                    if error.raised:
+                        break
+                    raise
+            else:
+                raise Undecided(
+                    f"garbage in place of what {label} writes is not noticed: the output does not depend on it, "
+                    "or the bounds of the model are too wide"
+                )
+
+
+def matched(own: dict[str, Array], model: dict[str, Array]) -> dict[str, str]:
+    """ModelNew's floating-point tensors -> the model's: by name, else by equal contents, else by the one shape left."""
+    found: dict[str, str] = {}
+    for name, array in own.items():
+        if name in model and model[name].shape == array.shape and _float(array):
+            found[name] = name
+    for name, array in own.items():
+        if name not in found and _float(array):
+            same = [
+                n
+                for n, a in model.items()
+                if n not in found.values() and a.shape == array.shape and a.data == array.data
+            ]
+            if len(same) == 1:
+                found[name] = same[0]
+    return found
+
+
+def _float(array: Array) -> bool:
+    return NAMES.get(array.dtype, "") in dtypes.FLOATS
+
+
+def _tensor(array: Array) -> Tensor:
+    return Tensor(NAMES[array.dtype], array.shape, array.data)
+
+
+def _drawn(array: Array, index: int, recipe: Recipe) -> Array:
+    """Other values for a floating-point input."""
+    if not _float(array):
+        return array
+    dtype = NAMES[array.dtype]
+    count = len(array.data) // dtypes.size(dtype)
+    drawn = values.fill(Recipe(recipe.kind, recipe.seed + 1000 * index), count, dtype, Operand("x"))
+    return Array(array.dtype, array.shape, dtypes.encode(drawn, dtype))
+
+
+def _said(sizes: dict[str, int]) -> str:
+    return ", ".join(f"{k}={v}" for k, v in sizes.items()) or "the problem's sizes"
