@@ -238,3 +238,111 @@ def test_a_null_pointer_is_not_a_tensor_of_that_name() -> None:
     ).contracts
     storages = {(c.buffers[0].storage, c.buffers[0].extent == "0") for c in found}
     assert ("(null)", True) in storages and ("null", False) in storages
+
+
+@pytest.mark.parametrize(
+    ("macro", "dtypes"),
+    [
+        ("AT_DISPATCH_FLOATING_TYPES_AND3(at::kHalf, at::kBFloat16, at::kInt, ", 5),
+        ("AT_DISPATCH_INTEGRAL_TYPES_AND(at::kBool, ", 6),
+        ("AT_DISPATCH_ALL_TYPES_AND3(at::kHalf, at::kBool, at::kBFloat16, ", 10),
+    ],
+)
+def test_dispatch_families(macro: str, dtypes: int) -> None:
+    kernel = "template <class T> __global__ void kt(const T *x, int n) { }\n"
+    call = "[&] { kt<scalar_t><<<1, 32>>>(x.data_ptr<scalar_t>(), x.numel()); }"
+    found = lift(
+        f'{kernel}torch::Tensor run(torch::Tensor x) {{ {macro}x.scalar_type(), "k", {call}); return x; }}'
+    )
+    assert len({c.instantiation for c in found.contracts}) == dtypes
+    switch = f'AT_DISPATCH_SWITCH(x.scalar_type(), "k", AT_DISPATCH_CASE_FLOATING_TYPES({call}) AT_DISPATCH_CASE(at::kHalf, {call}))'
+    found = lift(f"{kernel}torch::Tensor run(torch::Tensor x) {{ {switch}; return x; }}")
+    assert len({c.instantiation for c in found.contracts}) == 3
+
+
+@pytest.mark.parametrize("name", ["cudaLaunchKernel", "cudaLaunchCooperativeKernel"])
+def test_launches_by_a_call(name: str) -> None:
+    body = (
+        "int n = x.numel(); auto y = torch::empty_like(x); const float *a = x.data_ptr<float>(); float *b = y.data_ptr<float>();"
+        "void *args[] = {&a, (void *)&b, &n}; n = n - 1;"
+        f"AT_CUDA_CHECK({name}((void *)k, dim3((n + 255) / 256), dim3(256), args, 64, at::cuda::getCurrentCUDAStream()));"
+    )
+    c = one(body)
+    assert [b.extent for b in c.buffers] == ["n", "n"] or [b.extent for b in c.buffers] == [
+        "x_numel",
+        "x_numel",
+    ]
+    assert (
+        c.scalars[0].value is not None
+        and c.scalars[0].value.endswith("- 1)")
+        and c.launch.shared_bytes == "64"
+    )
+    fewer = lift(f"{KERNEL}torch::Tensor run(torch::Tensor x) {{ {body.replace(', &n}', '}')} return x; }}")
+    assert not fewer.contracts and fewer.problems
+
+
+def test_members_of_structs_are_parameters() -> None:
+    kernel = "struct Q { int m; }; struct P { const float *x; float *y; int n; Q q; int s[2]; };\n__global__ void kp(P p) { }\n"
+    c = one(
+        "auto y = torch::empty_like(x); P p; p.x = x.data_ptr<float>(); p.y = y.data_ptr<float>(); p.n = x.numel();"
+        "p.q = Q{7}; kp<<<1, 32>>>(p);",
+        kernel=kernel,
+    )
+    assert [b.param for b in c.buffers] == ["p.x", "p.y"]
+    assert {s.param: s.value for s in c.scalars}["p.q.m"] == "7"
+    assert "contiguous(p.x)" in {a.text for a in c.assumptions}
+
+
+def test_packed_accessors() -> None:
+    kernel = "__global__ void ka(torch::PackedTensorAccessor32<float, 2> a, torch::PackedTensorAccessor64<float, 1> b) { }\n"
+    call = "ka<<<1, 32>>>(x.packed_accessor32<float, 2>(), b.packed_accessor64<float, 1>());"
+    c = one(call, "torch::Tensor x, torch::Tensor b", kernel)
+    values = {s.param: s.value for s in c.scalars}
+    assert values["a.stride0"] == "i32(x_1)" and values["a.stride1"] == "1" and values["b.size0"] == "b_0"
+    assert {b.param: b.extent for b in c.buffers} == {"a.data": "x_0 * x_1", "b.data": "b_0"}
+    assert {"contiguous(a.data)", "contiguous(b.data)"} <= {a.text for a in c.assumptions}
+    assert "x_0 * x_1 <= 2147483647" in texts(c, "enforced")
+    like = one(f"auto b = torch::zeros_like(x[0]); {call}", kernel=kernel)
+    assert "contiguous(b.data)" in {a.text for a in like.assumptions}
+    turned = lift(
+        f"{kernel}void run(torch::Tensor y, torch::Tensor b) {{ TORCH_CHECK(y.dim() == 2 && y.is_contiguous());"
+        f"auto x = y.transpose(0, 1); {call} }}"
+    )
+    assert all(c.gaps for c in turned.contracts)
+
+
+def test_lists_of_the_caller_have_free_elements() -> None:
+    c = one(
+        "int kh = ks[0], kw = ks[1], again = ks[0]; k<<<kh * again, kw>>>(x.data_ptr<float>(), x.data_ptr<float>(), kh);",
+        "torch::Tensor x, at::IntArrayRef ks",
+    )
+    assert not c.gaps and c.launch.grid[0].count("kh") == 2
+    changed = one(
+        "ks[0] = x.numel(); k<<<ks[0], 32>>>(x.data_ptr<float>(), x.data_ptr<float>(), 1);",
+        "torch::Tensor x, std::vector<int64_t> ks",
+    )
+    assert changed.gaps
+    many = one(
+        "for (auto &t : ts) k<<<1, 32>>>(t.data_ptr<float>(), x.data_ptr<float>(), t.numel());",
+        "torch::Tensor x, std::vector<torch::Tensor> ts",
+    )
+    assert not many.gaps and many.scalars[0].value == f"i32({many.buffers[0].extent})"
+
+
+def test_the_product_of_all_but_the_last_dim() -> None:
+    c = one(
+        "int64_t r = 1; for (int i = 0; i < x.dim() - 1; i++) r *= x.size(i);"
+        "k<<<r, 32>>>(x.data_ptr<float>(), x.data_ptr<float>(), x.size(-1));"
+    )
+    assert c.buffers[0].extent == "x_outer * x_m1" and c.launch.grid[0] == "u32(x_outer)" and not c.gaps
+
+
+def test_ceil_of_a_quotient_that_may_be_negative() -> None:
+    c = one(
+        "int n = x.numel(); k<<<(int)std::ceil(n / 256.0), 256>>>(x.data_ptr<float>(), x.data_ptr<float>(), n);"
+    )
+    assert "ceil_div(i32(n), 256) if i32(n) >= 0 else i32(n) // 256" in c.launch.grid[0]
+    rounded = one(
+        "int n = x.numel(); k<<<(int)ceil(n / 256.0f), 256>>>(x.data_ptr<float>(), x.data_ptr<float>(), n);"
+    )
+    assert rounded.gaps

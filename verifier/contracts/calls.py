@@ -316,14 +316,17 @@ def _rounded(host: Evaluator, value: Value, name: str, node: Node) -> Value:
     if name == "round" or value.type != "f64":
         return Float(type=value.type)
     if name == "floor":
-        whole = arith("/", top, bottom, PY)
+        whole = arith("/", top, bottom, PY) if top.lo is not None and top.lo >= 0 else None
     else:
         more = arith("-", arith("+", top, bottom, PY) or top, const(1, PY), PY)
         whole = arith("/", more, bottom, PY) if more else None
     if whole is None:
         return Float()
     if name == "ceil":
-        whole = Int(f"ceil_div({top.text}, {bottom.text})", whole.lo, whole.hi, PY, whole.taint)
+        text = f"ceil_div({top.text}, {bottom.text})"
+        if top.lo is None or top.lo < 0:  # towards zero is up
+            text = f"({text} if {top.text} >= 0 else {top.text} // {bottom.text})"
+        whole = Int(text, whole.lo, whole.hi, PY, whole.taint)
     return Float(None, (whole, const(1)), "f64")
 
 

@@ -23,7 +23,7 @@ class Substitute(ast.NodeTransformer):
 
 
 class Simplify(ast.NodeTransformer):
-    """``x * 1``, ``1 * x``, ``x // 1`` and ``x == x`` of what substitution left; nothing else."""
+    """``x * 1``, ``1 * x``, ``x // 1``, ``x * n // n`` and ``x == x`` of what substitution left; nothing else."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -35,6 +35,13 @@ class Simplify(ast.NodeTransformer):
                 return left
         if isinstance(node.op, ast.FloorDiv) and isinstance(right, ast.Constant) and right.value == 1:
             return left
+        if isinstance(node.op, ast.FloorDiv) and isinstance(right, ast.Name) and isinstance(left, ast.BinOp):
+            if (
+                isinstance(left.op, ast.Mult)
+                and isinstance(left.right, ast.Name)
+                and left.right.id == right.id
+            ):
+                return left.left  # a division by zero ends the program
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:

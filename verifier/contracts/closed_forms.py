@@ -11,10 +11,21 @@ from typing import TYPE_CHECKING
 
 from verifier.contracts import tensors
 from verifier.contracts.inert import dies
-from verifier.contracts.lvalues import pure
+from verifier.contracts.lvalues import plain, pure
 from verifier.contracts.objects import Shape, Tensor
 from verifier.contracts.run import Fact, NotSimple
-from verifier.contracts.values import Bool, Int, arith, compare, const, convert, limits, lnot, lor
+from verifier.contracts.values import (
+    Bool,
+    Int,
+    arith,
+    base_and_offset,
+    compare,
+    const,
+    convert,
+    limits,
+    lnot,
+    lor,
+)
 from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
@@ -40,9 +51,14 @@ def over_dims(host: Host, node: Node) -> bool:
     while body["k"] == "block" and len(body["body"]) == 1:
         body = body["body"][0]
     rank = host.eval(test["b"])
-    shape = tensors.rank_symbol(rank, host.run)
-    if shape is None or not isinstance(rank, Int):
+    if not isinstance(rank, Int):
         return False
+    text, offset = base_and_offset(rank.text)
+    shape = tensors.rank_symbol(Int(text, rank.lo, rank.hi, rank.type), host.run)
+    if shape is None or offset not in (0, -1):
+        return False
+    if offset == -1:
+        return _product_of_outer_dims(host, body, counter, shape, first, rank)
     if not (_product_of_dims(host, body, counter, shape) or _same_dims(host, body, counter, shape)):
         return False
     host.cells[counter] = convert(rank, first.type)
@@ -77,6 +93,27 @@ def _product_of_dims(host: Host, body: Node, counter: str, shape: str) -> bool:
     if product is None:
         return False
     host.assign(statement["a"], convert(product, old.type))
+    return True
+
+
+def _product_of_outer_dims(host: Host, body: Node, counter: str, shape: str, first: Int, rank: Int) -> bool:
+    """``for (int i = 0; i < x.dim() - 1; ++i) n *= x.size(i);`` is n times the numel by the last dim (not 0)."""
+    statement = body["a"] if body["k"] == "expr" else body
+    if statement["k"] != "bin" or statement["op"] != "*=" or statement["a"]["k"] != "var":
+        return False
+    tensor, old = _dim_of(host, statement["b"], counter), host.eval(statement["a"])
+    if tensor is None or not isinstance(tensor.dims, Shape) or not isinstance(old, Int):
+        return False
+    if tensor.dims.name != shape or host.run.speculative:
+        return False
+    last = host.run.dim(tensor.dims, -1)
+    count = tensors.numel(host.run, tensor)
+    outer = Int(f"({count.text} // {last.text})", 0, count.hi, "py", count.taint)
+    product = arith("*", convert(old, "py"), outer, "py")
+    if product is None:
+        return False
+    host.assign(statement["a"], convert(product, old.type))
+    host.cells[counter] = convert(rank, first.type)
     return True
 
 
@@ -170,12 +207,6 @@ def _scaled(statement: Node) -> tuple[str | None, bool]:
     if (op, amount) in (("/=", 2), (">>=", 1)):
         return cell, False
     return None, False
-
-
-def plain(node: Node) -> Node:
-    while node["k"] == "cast":
-        node = node["a"]
-    return node
 
 
 def counter_of(node: Node) -> tuple[str | None, int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verifier.contracts import tensors
+from verifier.contracts import launches, tensors
 from verifier.contracts.objects import (
     Address,
     Pointer,
@@ -133,6 +133,9 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
         for argument in nodes:
             host.eval(argument)
         return Unknown(f"{host.span(node)}: {name}()")
+    if launches.is_launch(node):
+        launches.call(host, node)
+        return success
     if name in ("cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelExC"):
         raise Refused(f"{host.span(node)}: {name} is not followed")
     if name in ("cudaMemcpyToSymbol", "cudaMemcpyFromSymbol", "cudaEventElapsedTime"):

@@ -24,11 +24,12 @@ from verifier.contracts.clause_text import (
     rename,
     without_duplicates,
 )
-from verifier.contracts.objects import Float, Null, Pointer, Shape, Unknown, Value
+from verifier.contracts.objects import Float, Items, Null, Pointer, Record, Shape, Unknown, Value
 from verifier.contracts.run import Run, Seen, Storage
 from verifier.contracts.shapes import Shapes
 from verifier.contracts.tensors import product
 from verifier.contracts.values import (
+    C_INTS,
     PY,
     SIZES,
     Bool,
@@ -59,7 +60,7 @@ class _Emitter(Shapes):
         buffers: list[Buffer] = []
         scalars: list[Scalar] = []
         pointers: list[tuple[str, Pointer]] = []
-        for (param, type_), value in zip(seen.params, seen.args, strict=False):
+        for param, type_, value in self._arguments():
             match value:
                 case Pointer(dtype=None):
                     dtype, lanes = element_of(type_) or (None, 1)
@@ -88,7 +89,7 @@ class _Emitter(Shapes):
             if buffer is not None:
                 buffers.append(buffer)
                 assumptions += self._assumptions(param, pointer, buffer)
-        order = {name: i for i, (name, _) in enumerate(seen.params)}
+        order = {name: i for i, (name, _, _) in enumerate(self._arguments())}
         buffers.sort(key=lambda b: order[b.param])
         launch = Launch(
             seen.kernel,
@@ -125,6 +126,25 @@ class _Emitter(Shapes):
             result=self._result(pointers),
         )
         return rename(contract, self._names(used))
+
+    def _arguments(self) -> list[tuple[str, str, Value]]:
+        """(name, C type, value) of each parameter; the members of a struct by value are parameters of their own."""
+        out: list[tuple[str, str, Value]] = []
+
+        def add(name: str, type_: str, value: Value, inside: bool) -> None:
+            match value:
+                case Record(fields=fields) if not type_.endswith("*"):
+                    for field, item in fields.items():
+                        add(f"{name}.{field}", _type_of(item), item, True)
+                case Items(items=items) if inside:
+                    for index, item in enumerate(items):
+                        add(f"{name}[{index}]", _type_of(item), item, True)
+                case _:
+                    out.append((name, type_, value))
+
+        for (param, type_), value in zip(self.seen.params, self.seen.args, strict=False):
+            add(param, type_, value, False)
+        return out
 
     def _facts(self, fact: object) -> list[str]:
         from verifier.contracts.run import Fact
@@ -288,6 +308,12 @@ class _Emitter(Shapes):
                 missing(f"same_device({param})", f"{name}.is_cuda()", "be a CUDA tensor")
             if not self._nonempty(buffer.extent):
                 missing(f"nonempty({param})", f"{name}.numel() > 0", "not be empty")
+        elif storage.strided and not storage.contiguous:
+            name = storage.host_name or param
+            fix = f'TORCH_CHECK({name}.is_contiguous(), "{name} must be contiguous");'
+            out.append(
+                Clause(f"contiguous({param})", "assumed", seen.span, note=f"{name} is not checked", fix=fix)
+            )
         elif not storage.initialized or not self._written_before(key):
             return out
         if storage.how in ("fresh", "cuda") and self._written_before(key):
@@ -435,3 +461,15 @@ class _Emitter(Shapes):
 
 _TORCH_NAMES = {"f32": "Float", "f64": "Double", "f16": "Half", "bf16": "BFloat16", "i32": "Int", "i64": "Long", "u8": "Byte",
                 "i8": "Char", "i16": "Short", "bool": "Bool"}  # fmt: skip
+
+
+def _type_of(value: Value) -> str:
+    """A C type of a struct's member, by what it holds."""
+    match value:
+        case Int(type=type_):
+            return next((c for c, d in C_INTS.items() if d == type_), "")
+        case Bool():
+            return "bool"
+        case Float(type=type_):
+            return {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16"}[type_]
+    return ""

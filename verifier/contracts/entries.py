@@ -18,8 +18,9 @@ from typing import Any
 from specs.contract import Contract, to_json
 from specs.location import Span
 from verifier.contracts.emit import contract_of
+from verifier.contracts.launches import called_kernel, is_launch
 from verifier.contracts.lift import Host
-from verifier.contracts.objects import Float, Optional, Pointer, Unknown, Value
+from verifier.contracts.objects import Float, Optional, Pointer, Unknown, Unlisted, Value
 from verifier.contracts.run import Exploration, Run, Storage, explore
 from verifier.contracts.values import Bool, Int, const, dtype_of, element_of, limits
 from verifier.frontend.host import HostCode, Node
@@ -47,10 +48,11 @@ def launch_sites(code: HostCode) -> dict[str, list[Span]]:
             for item in node:
                 walk(item)
         elif isinstance(node, dict):
-            if node.get("k") == "launch":
+            if node.get("k") == "launch" or (node.get("k") == "call" and is_launch(node)):
                 place = code.span(node["s"])
-                if place not in out.setdefault(node["kernel"], []):
-                    out[node["kernel"]].append(place)
+                name = node["kernel"] if node["k"] == "launch" else called_kernel(node)
+                if place not in out.setdefault(name, []):
+                    out[name].append(place)
             for key, value in node.items():
                 if key != "s":
                     walk(value)
@@ -70,7 +72,7 @@ def call_graph(code: HostCode) -> tuple[dict[str, set[str]], set[str]]:
             for item in node:
                 walk(item, owner)
         elif isinstance(node, dict):
-            if node.get("k") == "launch":
+            if node.get("k") == "launch" or (node.get("k") == "call" and is_launch(node)):
                 launching.add(owner)
             if "fn" in node:
                 callees[owner].add(node["fn"])
@@ -202,10 +204,16 @@ def free_argument(run: Run, param: Node, main: bool = False) -> Value:
     if type_.startswith("std::optional"):
         inner = type_[type_.index("<") + 1 : type_.rindex(">")]
         return Optional(run.unique(name), free_argument(run, {"type": inner, "name": name}))
+    listed = re.fullmatch(r"(?:std::vector|c10::ArrayRef)<(.+)>", type_)
+    if listed is not None and (listed[1] == "at::Tensor" or dtype_of(listed[1]) in _LISTED):
+        return Unlisted(run.unique(name), listed[1])
     found = element_of(type_)
     if found is not None and not main:
         return raw_pointer(run, name, found)
     return Unknown(f"argument {name} of type {type_}")
+
+
+_LISTED = ("i32", "i64", "u32", "u64")
 
 
 def raw_pointer(run: Run, name: str, element: tuple[str, int]) -> Pointer:

@@ -139,7 +139,8 @@ class Evaluator(Memory):
 
     def _eval_function(self, node: Node, hint: str) -> Value:
         if node.get("kernel"):
-            return Function(kernel=node["name"].split("::")[-1], targs=tuple(node["targs"] or ()))
+            targs, params = tuple(node["targs"] or ()), tuple(node["params"])
+            return Function(kernel=node["name"].split("::")[-1], targs=targs, params=params)
         return Function(usr=node.get("fn", ""))
 
     def _eval_lambda(self, node: Node, hint: str) -> Value:
@@ -149,7 +150,9 @@ class Evaluator(Memory):
 
         def copied(cell: str) -> bool:
             name = cell.split("@")[0]
-            return name in by_value or ("=" in node["captures"] and name not in by_reference and cell not in globals_)
+            return name in by_value or (
+                "=" in node["captures"] and name not in by_reference and cell not in globals_
+            )
 
         held = {cell: value for cell, value in self.cells.items() if copied(cell)}
         held |= {cell: self.load(place) for cell, place in self.references.items() if copied(cell)}
@@ -389,6 +392,8 @@ class Evaluator(Memory):
             if place is not None and not isinstance(self.load(place), Text):
                 return Address(place.cell, (*place.path, 0))
         value = self.eval(node["a"], hint)
+        if isinstance(value, Function) and node["t"].endswith("*"):
+            return value
         if isinstance(value, Address) and not self._same_pointee(value, node["a"]["t"], node["t"]):
             self.lost(value)
             return Unknown(f"{self.span(node)}: a pointer of another type")
@@ -478,12 +483,20 @@ class Evaluator(Memory):
             return self._foreign(node["args"][0].get("name", ""), node["args"], node)
         if node["name"].endswith("operator()"):
             return self.apply(self.eval(node["args"][0]), [self.eval(a) for a in node["args"][1:]], node)
+        if self.copies(node) and len(node["args"]) == 2:
+            value = self.eval(node["args"][1])
+            self.assign(node["args"][0], value)
+            return value
         if "fn" in node:
             for argument in node["args"]:
                 self.havoc_node(argument)
             self.lost_code([node["fn"]])
             return Unknown("an operator of the host code")
         return torch_calls.operator(self, node, hint)
+
+    def copies(self, node: Node) -> bool:
+        """Whether it is the assignment of a class of the host code that the compiler makes itself."""
+        return node["name"].endswith("::operator=") and bool(node.get("implicit"))
 
     def _foreign(self, name: str, nodes: list[Node], node: Node) -> Value:
         """A function of a library that is not known. Those of C libraries take their arguments by value."""
@@ -517,12 +530,7 @@ def float_binary(op: str, a: Float, b: Float) -> Value | None:
         and a.ratio[1].value == 1
         and b.ratio[1].value == 1
     ):
-        if (
-            b.ratio[0].lo is not None
-            and b.ratio[0].lo >= 1
-            and a.ratio[0].lo is not None
-            and a.ratio[0].lo >= 0
-        ):
+        if b.ratio[0].lo is not None and b.ratio[0].lo >= 1 and a.ratio[0].lo is not None:
             return Float(None, (a.ratio[0], b.ratio[0]), type_)
     if (
         a.ratio

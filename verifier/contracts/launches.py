@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verifier.contracts.lvalues import plain
 from verifier.contracts.objects import (
+    Address,
     Dim3,
     Function,
+    Items,
     Null,
     Pointer,
+    Record,
     Text,
     Unknown,
     Value,
+    pointers_in,
 )
 from verifier.contracts.run import Refused
 from verifier.contracts.values import (
@@ -27,10 +32,51 @@ if TYPE_CHECKING:
     from verifier.contracts.evaluate import Evaluator
 
 
+def is_launch(node: Node) -> bool:
+    """``cudaLaunchKernel(f, grid, block, args, …)`` and the cooperative one."""
+    return node["name"] in ("cudaLaunchKernel", "cudaLaunchCooperativeKernel") and len(node["args"]) >= 4
+
+
+def called_kernel(node: Node) -> str:
+    """The kernel's name in such a call, or the text that stands for it."""
+    target = plain(node["args"][0])
+    while target["k"] == "un" and target["op"] == "&":
+        target = plain(target["a"])
+    return str(target.get("name", target["k"])).split("::")[-1]
+
+
+def call(host: Evaluator, node: Node) -> None:
+    """Such a call as a launch: the arguments are read through the addresses in the array."""
+    span, nodes = host.span(node), node["args"]
+    target, array = host.eval(nodes[0]), host.eval(nodes[3])
+    found = [k for k in host.code.kernels if isinstance(target, Function) and k["name"] == target.kernel]
+    if isinstance(array, Address) and array.path and array.path[-1] == 0:
+        array = host.load(Address(array.cell, array.path[:-1]))
+    if not isinstance(target, Function) or len(found) != 1 or not isinstance(array, Items):
+        raise Refused(f"{span}: {node['name']} of something that is not followed")
+    types = target.params or tuple(p["type"] for p in found[0]["params"])
+    if len(array.items) != len(types) or len(types) != len(found[0]["params"]):
+        raise Refused(f"{span}: {node['name']} with another number of arguments than parameters")
+    args = tuple(host.load(a) if isinstance(a, Address) else Unknown("an argument") for a in array.items)
+    params = tuple((p["name"], t) for p, t in zip(found[0]["params"], types, strict=True))
+    _record(host, node, [nodes[1], nodes[2], *nodes[4:]], args, (target.kernel, target.targs, params))
+
+
 def launch(host: Evaluator, node: Node) -> None:
-    """Record a ``<<<>>>``; the kernel may write through each pointer to non-const from here on."""
+    """Record a ``<<<>>>``."""
+    args = [host.eval(a) for a in node["args"]]
+    _record(host, node, node["config"], tuple(args), _kernel(host, node))
+
+
+def _record(
+    host: Evaluator,
+    node: Node,
+    config: list[Node],
+    args: tuple[Value, ...],
+    which: tuple[str, tuple[str, ...] | None, tuple[tuple[str, str], ...]],
+) -> None:
+    """The kernel may write through each pointer to non-const from here on."""
     run, span = host.run, host.span(node)
-    config = node["config"]
     grid = host.eval(config[0]) if config else Unknown("")
     block = host.eval(config[1]) if len(config) > 1 else Unknown("")
     shared: Value = const(0, "u64")
@@ -44,8 +90,7 @@ def launch(host: Evaluator, node: Node) -> None:
     if not isinstance(shared, Int):
         gaps.append(f"{span}: the dynamic shared memory size is not followed")
         shared = const(0, "u64")
-    args = tuple(host.eval(a) for a in node["args"])
-    kernel, targs, params = _kernel(host, node)
+    kernel, targs, params = which
     if targs is None:
         gaps.append(f"{span}: the template arguments of {kernel} are not followed")
     saved = list(run.gaps)
@@ -69,6 +114,9 @@ def launch(host: Evaluator, node: Node) -> None:
             if storage is not None:
                 run.write(value.storage)
                 storage.initialized = True
+        elif isinstance(value, Record | Items):  # which of them it only reads is not told by the type
+            for pointer in pointers_in(value):
+                run.write(pointer.storage)
 
 
 def _kernel(host: Evaluator, node: Node) -> tuple[str, tuple[str, ...] | None, tuple[tuple[str, str], ...]]:

@@ -16,7 +16,7 @@ from verifier.contracts.closed_forms import counter_of
 from verifier.contracts.effects import assigned_variables
 from verifier.contracts.inert import ways_out
 from verifier.contracts.lvalues import pure
-from verifier.contracts.objects import Address, Float, Items, Unknown, Value
+from verifier.contracts.objects import Address, Float, Items, Unknown, Unlisted, Value
 from verifier.contracts.run import Dead, Fact, Forked, NotSimple, Refused
 from verifier.contracts.values import TRUE, Bool, Int, compare, const, limits
 from verifier.frontend.host import Node
@@ -280,10 +280,13 @@ def execute_range(host: Host, node: Node) -> None:
             except Break:
                 break
         return
-    if changes:
+    if changes and not isinstance(value, Unlisted):
         host.overwrite_roots(node["a"])
     host.born(variable["id"])
-    host.cells[variable["id"]] = Unknown(f"{host.span(node)}: an element of a range")
+    element: Value = Unknown(f"{host.span(node)}: an element of a range")
+    if isinstance(value, Unlisted) and value.type == "at::Tensor" and not host.run.speculative:
+        element = host.run.free_tensor(f"{value.name}_any")
+    host.cells[variable["id"]] = element
     _representative(host, {"k": "while", "body": node["body"], "c": None, "s": node.get("s")})
 
 

@@ -53,3 +53,10 @@ def pure(node: Node) -> bool:
             return not name.endswith("_") and (node["base"] is None or pure(node["base"]))
         case _:
             return True
+
+
+def plain(node: Node) -> Node:
+    """Without conversions."""
+    while node["k"] == "cast":
+        node = node["a"]
+    return node

@@ -33,6 +33,7 @@ from verifier.contracts.objects import (
     Tensor,
     Text,
     Unknown,
+    Unlisted,
     Value,
 )
 from verifier.contracts.run import NotSimple, Run
@@ -164,6 +165,12 @@ class Memory:
 
     def component(self, value: Value, step: Any) -> Value:
         match value:
+            case Unlisted():
+                return (
+                    self._unlisted(value, const(step), {"s": None})
+                    if isinstance(step, int)
+                    else Unknown(str(step))
+                )
             case Items(items=items) if isinstance(step, int):
                 return items[step] if 0 <= step < len(items) else Unknown("element out of range")
             case Record(type=type_, fields=fields):
@@ -482,6 +489,8 @@ class Memory:
             if start != 0:
                 return Unknown(f"{self.span(node)}: an element that is not followed")
             base = self.load(Address(base.cell, base.path[:-1]))
+        if isinstance(base, Unlisted):
+            return self._unlisted(base, index, node)
         if isinstance(base, Items) and isinstance(index, Int):
             index = self.run.narrow(index)
             if index.value is not None:
@@ -495,6 +504,27 @@ class Memory:
                 return result
         self.lost(base)
         return Unknown(f"{self.span(node)}: an element that is not followed")
+
+    def _unlisted(self, base: Unlisted, index: Value, node: Node) -> Value:
+        at = self.run.narrow(index).value if isinstance(index, Int) else None
+        if at is None or at < 0:
+            return Unknown(f"{self.span(node)}: an element that is not followed")
+        cell = f"{base.name}[{at}]"
+        if cell not in self.cells:
+            if self.run.speculative:
+                raise NotSimple
+            name, dtype = f"{base.name}_{at}", dtype_of(base.type)
+            if dtype is None:
+                self.cells[cell] = self.run.free_tensor(name)
+            else:
+                lo, hi = limits(dtype)
+                made = self.run.fresh(
+                    name, "scalar", dtype, meaning=f"element {at} of {base.name}", lo=lo, hi=hi
+                )
+                info = self.run.symbols[made.text]
+                info.low, info.high = lo, hi
+                self.cells[cell] = made
+        return self.cells[cell]
 
     def moved(self, pointer: Pointer, by: Int, op: str) -> Value:
         if pointer.offset is None or not pointer.size:

@@ -136,6 +136,14 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
+class Unlisted:
+    """A list of the caller of which nothing is known: its elements are free, the same for the same index."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """A struct value."""
 
@@ -177,6 +185,8 @@ class Function:
     captured: Any = None
     kernel: str = ""
     targs: tuple[str, ...] = ()
+    params: tuple[str, ...] = ()
+    """The types of the kernel's parameters."""
 
 
 Value = (
@@ -196,9 +206,22 @@ Value = (
     | Sizes
     | Strides
     | Items
+    | Unlisted
     | Iterator
     | Record
     | Optional
     | Address
     | Function
 )
+
+
+def pointers_in(value: Value) -> list[Pointer]:
+    """Those that a struct or an array holds."""
+    match value:
+        case Pointer():
+            return [value]
+        case Items(items=items):
+            return [p for item in items for p in pointers_in(item)]
+        case Record(fields=fields):
+            return [p for item in fields.values() for p in pointers_in(item)]
+    return []

@@ -23,7 +23,7 @@ from typing import Any
 from specs.clauses import FUNCTIONS
 from specs.contract import Origin
 from specs.location import NOWHERE, Span
-from verifier.contracts.objects import Dim3, Pointer, Shape, Tensor
+from verifier.contracts.objects import Dim3, Shape, Tensor, pointers_in
 from verifier.contracts.values import DIM_MAX, Bool, Int, base_and_offset, compare, lnot, symbol
 
 MAX_PATHS = 48
@@ -94,6 +94,8 @@ class Storage:
     contiguous: bool = False
     source: str = ""
     """What it is for the caller: ``argument 0``, ``parameter weight``."""
+    strided: bool = False
+    """A kernel gets its strides, which are contiguous only if those of the tensor are that it was made like."""
     reordered: bool = False
     """Its elements may lie in another order than in what it was made from."""
 
@@ -524,7 +526,7 @@ class Run:
 
     def _reachable(self, args: tuple[Any, ...]) -> set[str]:
         """The storages that the arguments point to, and what they may be views of."""
-        keys = {a.storage for a in args if isinstance(a, Pointer)}
+        keys = {p.storage for a in args for p in pointers_in(a)}
         return keys | {self.root(k) for k in keys}
 
 

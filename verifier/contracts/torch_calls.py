@@ -7,6 +7,7 @@ Example: ``x.data_ptr<float>()`` is a pointer to the storage of ``x``, and throw
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from verifier.contracts import tensors, torch_ops, views
@@ -21,6 +22,7 @@ from verifier.contracts.objects import (
     Optional,
     Options,
     Pointer,
+    Record,
     Shape,
     Sizes,
     Strides,
@@ -40,6 +42,7 @@ from verifier.contracts.values import (
     arith,
     compare,
     const,
+    convert,
     dtype_of,
     element_of,
     limits,
@@ -77,6 +80,10 @@ def method(host: Evaluator, node: Node, hint: str) -> Value:
     base = host.eval(node["base"])
     if isinstance(base, Address):
         base = host.load(base)
+    if host.copies(node) and len(nodes) == 1:
+        value = host.eval(nodes[0])
+        host.assign(node["base"], value)
+        return value
     if "fn" in node:
         for argument in nodes:
             host.havoc_node(argument)
@@ -201,13 +208,9 @@ def _tensor_method(
                 run.symbols[out.text].low, run.symbols[out.text].high = lo, hi
                 return out
             return Unknown(f"{name}()")
-        case (
-            "accessor"
-            | "packed_accessor32"
-            | "packed_accessor64"
-            | "packed_accessor"
-            | "generic_packed_accessor"
-        ):
+        case "packed_accessor32" | "packed_accessor64" | "packed_accessor" | "generic_packed_accessor":
+            return _packed(host, base, node, name)
+        case "accessor":
             return Unknown(f"{host.span(node)}: {name}(): accessors are not followed")
         case "resize_" | "set_" | "unsqueeze_" | "squeeze_" | "transpose_" | "t_":
             raise Refused(f"{host.span(node)}: {name}() changes a tensor in place")
@@ -224,6 +227,34 @@ def _tensor_method(
     ):
         return Unknown(f"{host.span(node)}: {name}()")
     return torch_ops.call_method(run, base, name, values, {}, host.span(node), hint)
+
+
+def _packed(host: Evaluator, base: Tensor, node: Node, name: str) -> Value:
+    """What a kernel gets of a packed accessor: data, sizes and strides. torch checks dtype, rank, and the 32 bits."""
+    found = re.match(
+        r"at::GenericPackedTensorAccessor<(.+?), (\d+)(?:, at::\w+(?:, (\w+(?: \w+)*))?)?>$", node["t"]
+    )
+    index = dtype_of(found[3] or "long") if found else None
+    own = host.run.storages[base.storage]
+    like = base.layout == "dense" and base.key == base.storage and own.how == "fresh"
+    if found is None or index is None or not (like or base.layout in ("contiguous", "free")):
+        return Unknown(f"{host.span(node)}: {name}() that is not followed")
+    run, rank = host.run, int(found[2])
+    data = _data_pointer(host, base, {**node, "t": f"{found[1]} *", "name": "data_ptr"})
+    if isinstance(base.dims, Shape):
+        run.assume(Bool(fact=("rank", base.dims.name, rank)), host.span(node))
+    dims = tensors.dims_of(run, base)
+    if dims is None or len(dims) != rank:
+        raise Dead
+    if index == "i32":
+        run.assume(compare("<=", tensors.numel(run, base), const((1 << 31) - 1)), host.span(node))
+    own.strided = own.strided or like
+    fields: dict[str, Value] = {"data": data}
+    for at, dim in enumerate(dims):
+        fields[f"size{at}"] = convert(dim, index)
+    for at in range(rank):  # as if it were contiguous: the contract assumes that where nothing has checked it
+        fields[f"stride{at}"] = convert(tensors.product(dims[at + 1 :]), index)
+    return Record(node["t"], fields)
 
 
 def _data_pointer(host: Evaluator, base: Tensor, node: Node) -> Value:

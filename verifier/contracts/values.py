@@ -27,7 +27,7 @@ from specs.clauses import INT_TYPES, int_range, trunc_div, wrap
 DIM_MAX = 1 << 40
 PY = "py"
 """The type of a Python int: unbounded."""
-_C_INTS = {
+C_INTS = {
     "bool": "bool",
     "char": "i8",
     "signed char": "i8",
@@ -68,7 +68,7 @@ SIZES = {"bool": 1, "f16": 2, "bf16": 2, "f32": 4, "f64": 8} | {
 def dtype_of(c_type: str) -> str | None:
     """The dtype of a C scalar type, or None: ``const unsigned int`` -> u32."""
     text = c_type.removeprefix("const ").strip()
-    return _C_INTS.get(text) or _C_FLOATS.get(text)
+    return C_INTS.get(text) or _C_FLOATS.get(text)
 
 
 @lru_cache(maxsize=1024)

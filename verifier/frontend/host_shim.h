@@ -261,7 +261,7 @@ cudaError_t cudaDeviceGetAttribute(int *, cudaDeviceAttr, int); template <class 
 template <class F> cudaError_t cudaFuncSetCacheConfig(F, int);
 template <class F> cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, F, int, size_t);
 template <class F> cudaError_t cudaOccupancyMaxPotentialBlockSize(int *, int *, F, size_t = 0, int = 0);
-template <class F> cudaError_t cudaLaunchKernel(F, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
+template <class F> cudaError_t cudaLaunchKernel(F, dim3, dim3, void **, size_t = 0, cudaStream_t = 0); template <class F> cudaError_t cudaLaunchKernel(F *, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
 template <class F> cudaError_t cudaLaunchCooperativeKernel(F, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
 extern "C" int cudaConfigureCall(dim3, dim3, size_t = 0, cudaStream_t = 0);
 extern "C" unsigned __cudaPushCallConfiguration(dim3, dim3, size_t = 0, cudaStream_t = 0);
@@ -427,4 +427,16 @@ namespace vk { struct library { template <class... A> library &def(A &&...); tem
 #define AT_DISPATCH_ALL_TYPES(TYPE, NAME, ...) [&] { VK_FLOATS(TYPE, __VA_ARGS__) VK_INTS(TYPE, __VA_ARGS__) ::vk::no_dispatch(); }()
 #define AT_DISPATCH_ALL_TYPES_AND(S1, TYPE, NAME, ...) [&] { VK_FLOATS(TYPE, __VA_ARGS__) VK_INTS(TYPE, __VA_ARGS__) VK_CASE_S(TYPE, S1, __VA_ARGS__) ::vk::no_dispatch(); }()
 #define AT_DISPATCH_ALL_TYPES_AND2(S1, S2, TYPE, NAME, ...) [&] { VK_FLOATS(TYPE, __VA_ARGS__) VK_INTS(TYPE, __VA_ARGS__) VK_CASE_S(TYPE, S1, __VA_ARGS__) VK_CASE_S(TYPE, S2, __VA_ARGS__) ::vk::no_dispatch(); }()
+#define AT_DISPATCH_FLOATING_TYPES_AND3(S1, S2, S3, TYPE, NAME, ...) [&] { VK_FLOATS(TYPE, __VA_ARGS__) VK_CASE_S(TYPE, S1, __VA_ARGS__) VK_CASE_S(TYPE, S2, __VA_ARGS__) VK_CASE_S(TYPE, S3, __VA_ARGS__) ::vk::no_dispatch(); }()
+#define AT_DISPATCH_INTEGRAL_TYPES_AND(S1, TYPE, NAME, ...) [&] { VK_INTS(TYPE, __VA_ARGS__) VK_CASE_S(TYPE, S1, __VA_ARGS__) ::vk::no_dispatch(); }()
+#define AT_DISPATCH_ALL_TYPES_AND3(S1, S2, S3, TYPE, NAME, ...) [&] { VK_FLOATS(TYPE, __VA_ARGS__) VK_INTS(TYPE, __VA_ARGS__) VK_CASE_S(TYPE, S1, __VA_ARGS__) VK_CASE_S(TYPE, S2, __VA_ARGS__) VK_CASE_S(TYPE, S3, __VA_ARGS__) ::vk::no_dispatch(); }()
+#define AT_DISPATCH_SWITCH(TYPE, NAME, ...) [&] { const auto &vk_type = TYPE; __VA_ARGS__ ::vk::no_dispatch(); }()
+#define AT_DISPATCH_CASE(S, ...) VK_CASE_S(vk_type, S, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...) VK_FLOATS(vk_type, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND_HALF(...) VK_FLOATS(vk_type, __VA_ARGS__) VK_CASE(vk_type, Half, ::c10::Half, __VA_ARGS__)
+#define AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(...) VK_CASE(vk_type, Half, ::c10::Half, __VA_ARGS__) VK_CASE(vk_type, BFloat16, ::c10::BFloat16, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND(S1, ...) VK_FLOATS(vk_type, __VA_ARGS__) VK_CASE_S(vk_type, S1, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES_AND2(S1, S2, ...) VK_FLOATS(vk_type, __VA_ARGS__) VK_CASE_S(vk_type, S1, __VA_ARGS__) VK_CASE_S(vk_type, S2, __VA_ARGS__)
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...) VK_INTS(vk_type, __VA_ARGS__)
+#define AT_DISPATCH_CASE_ALL_TYPES(...) VK_FLOATS(vk_type, __VA_ARGS__) VK_INTS(vk_type, __VA_ARGS__)
 #define AT_DISPATCH_INDEX_TYPES(TYPE, NAME, ...) [&] { if (::vk::dispatch(TYPE, ::c10::ScalarType::Int)) { using index_t = int; return (__VA_ARGS__)(); } if (::vk::dispatch(TYPE, ::c10::ScalarType::Long)) { using index_t = long; return (__VA_ARGS__)(); } ::vk::no_dispatch(); }()
