@@ -241,6 +241,17 @@ class ExpressionReader:
                 "callee": self._expr(callee),
                 "args": [self._expr(c) for c in children[1:]],
             }
+        if target.spelling == "apply" and qualified(target) == "torch::autograd::Function::apply":
+            forward = self._forward(target)
+            if forward is not None:  # the context comes first
+                context: Node = {
+                    "k": "unknown",
+                    "why": "autograd context",
+                    "args": [],
+                    "t": "",
+                    "s": [0, 0, 0],
+                }
+                return {"k": "call", **forward, "args": [context, *(self._expr(c) for c in children[1:])]}
         info = self._callee(target)
         if target.kind == CursorKind.CONVERSION_FUNCTION:
             base = (
@@ -298,6 +309,14 @@ class ExpressionReader:
             if function_key(definition) not in self.functions:
                 self.pending.append(definition)
         return found
+
+    def _forward(self, apply: Cursor) -> Node | None:
+        """``F::forward`` of the class that ``torch::autograd::Function<F>::apply`` belongs to."""
+        owner = apply.semantic_parent.type.get_template_argument_type(0).get_declaration()
+        found = [
+            c for c in owner.get_children() if c.kind == CursorKind.CXX_METHOD and c.spelling == "forward"
+        ]
+        return self._callee(found[0]) if len(found) == 1 and found[0].is_static_method() else None
 
     def _launch(self, children: list[Cursor], config: Cursor) -> Node:
         callee = children[0]
