@@ -42,7 +42,7 @@ class Exit:
     state: State
 
 
-class Executor(CopyRules, LoopRules, Evaluator):
+class Executor(LoopRules, CopyRules, Evaluator):
     """Statements. Expressions are in ``expressions``, loops in ``loops``."""
 
     def __init__(
@@ -56,6 +56,8 @@ class Executor(CopyRules, LoopRules, Evaluator):
         self.dropped = dropped
         self.exits: dict[str, list[State]] = {}
         self.written: frozenset[str] = frozenset()
+        self.moments = []
+        self.rounds = {}
 
     # --- control ----------------------------------------------------------------------------------------------------
 
@@ -526,9 +528,6 @@ def summarize(
     x.state = State(setup.env, x.t.true, 0, start, start)
     try:
         x.run(kernel.body)
-        for end in (x.state, *x.exits.get("kernel", ())):
-            if end.guard is not x.t.false:
-                x.abandon(end)
     except (TooLarge, RecursionError) as error:
         x.gap("size", str(error) or "the kernel nests too deeply", kernel.span)
         x.s.gaps[-1] = type(x.s.gaps[-1])("size", str(error), kernel.span, x.t.true)

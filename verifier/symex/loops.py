@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any
 from specs.location import Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Const, Term
-from verifier.symex.copies import copies_in
-from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
-from verifier.symex.summary import Access, Epoch, Operation
+from verifier.symex.copies import Carried, CopyRules
+from verifier.symex.expressions import Ptr, State, Unmodelled, Val, Value, int_range
+from verifier.symex.summary import Epoch, Operation
 from verifier.symex.syntax import assigned, contains_barrier, leaves, reads, strip_conversions, updates_of
 
 UNROLL_LIMIT = 40
 REDO_LIMIT = 12
 
 if TYPE_CHECKING:
-    _Base = Evaluator
+    _Base = CopyRules
 else:
     _Base = object
 
@@ -42,9 +42,6 @@ class LoopRules(_Base):
         raise NotImplementedError
 
     def gather(self, label: str, base: Term, fall: State) -> State:
-        raise NotImplementedError
-
-    def abandon(self, state: State) -> None:
         raise NotImplementedError
 
     def _event(self, kind: str, site: str, span: Span, what: str, mask: Val) -> None:
@@ -63,6 +60,7 @@ class LoopRules(_Base):
             s.asserts,
             s.approximations,
             s.open_copies,
+            self.moments,
         )
 
     def _mark(self) -> tuple[tuple[int, ...], State, dict[str, list[State]]]:
@@ -210,7 +208,7 @@ class _Iteration:
         self.k = self.t.app(self.t.fresh_name("k"), (), 2, 0, self._count_limit())
         self.cond: Term = self.t.true
         self.end: State = self.entry
-        self.left: tuple[tuple[Access, int], ...] = ()
+        self.carried: Carried
         self.head_env: dict[str, Value] = {}
 
     def _count_limit(self) -> int | None:
@@ -358,11 +356,9 @@ class _Iteration:
         """Run head, test, body and step once; None when the assumptions held, else weaker ones for a new attempt."""
         x, t, s = self.x, self.t, self.s
         x.iters = (*self.outer, self.k)
-        starts, waits = copies_in((*s.head, *s.body, *s.step))
-        if starts or waits:
-            x.abandon(self.entry)
-            self.entry.groups = None if starts else self.entry.groups
+        self.carried = Carried(x, (*s.head, *s.body, *s.step), self.entry, self.k)
         x.state = self.entry.copy()
+        self.carried.head(x.state)
         for v in self.modified:
             x.state.env.pop(v, None)
         self.head_env = self.at(self.k)
@@ -385,13 +381,7 @@ class _Iteration:
             x._event("block", f"test:{s.label}", s.span, "the loop around a barrier", Val(t.zero))
         x._body(s)
         self.end = x.state
-        if starts or waits:
-            # What is still in flight is followed to the end of a loop only if nothing in it could come in between.
-            if waits or self.barrier or self.can_leave or self.end.guard is t.false:
-                x.abandon(self.end)
-            self.left = self.end.copies
-            for early in x.exits.get(s.label, ()):
-                x.abandon(early)
+        self.carried.close(self.end, s.label, not self.barrier and not self.can_leave)
         x.iters = self.outer
         redo = self._check()
         if redo is not None:
@@ -557,7 +547,7 @@ class _Iteration:
                 level = max(level, self.steps[v].level)
         count = t.app(self.k.name + ":exit", self.outer, level, 0, self.k.hi)
         x.state = self.entry.copy()
-        x.state.copies += self.left
+        self.carried.leave(x.state, count)
         for v in self.modified:
             x.state.env.pop(v, None)
         at_exit = self.at(count)

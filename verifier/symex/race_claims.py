@@ -68,6 +68,7 @@ def _distinct_sites(accesses: list[Access]) -> list[Access]:
             a.volatile,
             a.agent,
             a.origin,
+            a.instance,
         )
         seen.setdefault(key, a)
     return list(seen.values())
@@ -116,7 +117,8 @@ def _instances_differ(c: Claims, a: Access, b: Access) -> Term:
     t = c.s.t
     if a is not b and (a.origin != b.origin or a.origin < 0):
         return t.true
-    other = (t.ne(c.rename(k, "1", 2), c.rename(k, "2", 2)) for k in a.iters)
+    mine, others = (a.iters, b.iters) if a.origin < 0 else (a.instance, b.instance)
+    other = (t.ne(c.rename(i, "1", 2), c.rename(j, "2", 2)) for i, j in zip(mine, others, strict=True))
     return t.or_(c.distinct(True), *other)
 
 

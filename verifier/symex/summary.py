@@ -62,6 +62,8 @@ class Access:
     """``engine``: the copy engine, in this interval or a later one; what comes later is recorded as well."""
     origin: int = -1
     """The number of the asynchronous access that this is a later moment of; its own at the start."""
+    instance: tuple[Term, ...] = ()
+    """The iterations in which that access was started."""
 
 
 @dataclass(frozen=True, slots=True)
