@@ -20,6 +20,7 @@
 #define assert(...) ((void)0)
 #define offsetof(t, m) __builtin_offsetof(t, m)
 #define RAND_MAX 2147483647
+#define CLOCKS_PER_SEC 1000000L
 
 typedef unsigned long size_t;
 typedef long ptrdiff_t;
@@ -216,7 +217,7 @@ int atoi(const char *); long atol(const char *); double atof(const char *); int 
 void *memset(void *, int, size_t); int strcmp(const char *, const char *); size_t strlen(const char *); int puts(const char *);
 int memcmp(const void *, const void *, size_t); char *getenv(const char *); int fflush(FILE *);
 FILE *fopen(const char *, const char *); int fclose(FILE *); size_t fread(void *, size_t, size_t, FILE *); size_t fwrite(const void *, size_t, size_t, FILE *);
-long time(long *); long clock();
+typedef long clock_t; typedef long time_t; long time(long *); long clock();
 }
 
 // --- CUDA runtime ---------------------------------------------------------------------------------------------------
@@ -241,6 +242,7 @@ enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrMaxThreads
 struct cudaDeviceProp {
   char name[256]; size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerMultiprocessor, sharedMemPerBlockOptin; int regsPerBlock, warpSize, maxThreadsPerBlock;
   int maxThreadsDim[3], maxGridSize[3]; int clockRate, major, minor, multiProcessorCount, maxThreadsPerMultiProcessor, memoryClockRate, memoryBusWidth, l2CacheSize;
+  size_t totalConstMem, memPitch, textureAlignment; int asyncEngineCount, concurrentKernels, canMapHostMemory, managedMemory, unifiedAddressing, integrated, computeMode, ECCEnabled, pciBusID, pciDeviceID, deviceOverlap, cooperativeLaunch, regsPerMultiprocessor, maxBlocksPerMultiProcessor, concurrentManagedAccess, pageableMemoryAccess, kernelExecTimeoutEnabled, singleToDoublePrecisionPerfRatio, streamPrioritiesSupported, hostNativeAtomicSupported, persistingL2CacheMaxSize, accessPolicyMaxWindowSize, maxTexture1D, maxTexture2D[2], maxTexture3D[3];
 };
 template <class T> cudaError_t cudaMalloc(T **, size_t); template <class T> cudaError_t cudaMallocManaged(T **, size_t, unsigned = 1);
 template <class T> cudaError_t cudaMallocHost(T **, size_t, unsigned = 0); template <class T> cudaError_t cudaMallocAsync(T **, size_t, cudaStream_t);
