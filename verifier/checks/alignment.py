@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verifier.symex.claims import Claims, Obligation
-from verifier.symex.memory_claims import aligned
+from verifier.symex.memory_claims import aligned, may_be_odd
 from verifier.symex.summary import Summary
 
 ID = "alignment"
@@ -13,8 +13,8 @@ SUMMARY = "every vector or cast access is aligned to its size"
 
 
 def applies(s: Summary) -> bool:
-    """Whether an access is wider than its object's element."""
-    return any(a.vector or a.size > max(a.obj.elem, 1) for a in s.accesses)
+    """Whether an access is wider than its object's element, or at an odd offset in bytes."""
+    return any(may_be_odd(s.t, a) for a in s.accesses)
 
 
 def claims(c: Claims) -> Iterator[Obligation]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verifier.smt.terms import Term, show
+from verifier.smt.terms import Term, Terms, show
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.pointers import address_of
 from verifier.symex.summary import Access, Summary
@@ -43,11 +43,21 @@ def bounds(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
         yield c.single(property_, a.span, claim, (a.guard,), t.and_(*goals), (a,))
 
 
+def may_be_odd(t: Terms, a: Access) -> bool:
+    """Whether the access is wider than the object's element, or at an offset that is not evidently a multiple of its size."""
+    need = a.size & -a.size
+    if need == 1 or 0 <= a.origin != a.number:
+        return False
+    if a.vector or a.size > max(a.obj.elem, 1):
+        return True
+    return any(coefficient % need for coefficient in t.poly(a.offset).values())
+
+
 def aligned(c: Claims, property_: str) -> Iterator[Obligation]:
-    """Vector accesses: base alignment and offset are multiples of the access size (a power of two)."""
+    """Vector and cast accesses: base alignment and offset are multiples of the access size (a power of two)."""
     t = c.s.t
     for a in c.s.accesses:
-        if (not a.vector and a.size <= max(a.obj.elem, 1)) or 0 <= a.origin != a.number:
+        if not may_be_odd(t, a):
             continue
         need = a.size & -a.size
         need = min(need, 16)
