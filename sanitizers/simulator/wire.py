@@ -199,7 +199,7 @@ def _parameter(group: Sequence[ir.Param], place: Mapping[str, int], launch: Conc
         data += b"\0" * (-len(data) % size)  # the members lie as the C++ ABI lays them out
         match param.type:
             case ir.Pointer():
-                if param.name not in place and (param.name in nulls or launch.scalars.get(param.name) == 0):
+                if param.name not in place and param.name in nulls:
                     data += bytes(8)
                     continue
                 if param.name not in place:

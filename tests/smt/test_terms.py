@@ -210,3 +210,14 @@ def test_wrap_of_constants(bits: int, signed: bool) -> None:
     t = Terms()
     for v in (-1, 0, 127, 128, 255, 256, 1 << 31, (1 << 32) + 5, -(1 << 31) - 1):
         assert value(t.wrap(t.const(v), bits, signed), {}) == wrap(v, bits, signed)
+
+
+def test_a_quotient_and_its_remainder_are_joined_again_when_divided() -> None:
+    t = Terms()
+    x, y = t.app("x", (), 2, 0, 1 << 20), t.app("y", (), 2, 0, 63)
+    a = t.add(t.mul(t.const(64), x), y)
+    b = t.add(t.mul(t.const(32), t.quot(a, t.const(32))), t.rem(a, t.const(32)))
+    assert t.quot(b, t.const(64)) is x and t.rem(b, t.const(64)) is y
+    free = t.app("d", (), 0, 0, 9)
+    c = t.add(t.mul(free, t.quot(a, free)), t.rem(a, free))
+    assert t.quot(c, t.const(64)) is not x  # nothing is known where the divisor is 0

@@ -131,3 +131,21 @@ def show(term: Term, depth: int = 6) -> str:
             return term.op
         case _:
             return f"{term.op}{term.name}({', '.join(a)})"
+
+
+def sum_limit(a: int | None, b: int | None) -> int | None:
+    """The end of a sum's interval; None is unbounded."""
+    return None if a is None or b is None else a + b
+
+
+def product_limits(
+    a: tuple[int | None, int | None], b: tuple[int | None, int | None]
+) -> tuple[int | None, int | None]:
+    """Interval product; None is unbounded."""
+    (al, ah), (bl, bh) = a, b
+    if al is not None and al >= 0 and bl is not None and bl >= 0:
+        return al * bl, None if ah is None or bh is None else ah * bh
+    if al is None or ah is None or bl is None or bh is None:
+        return None, None
+    products = (al * bl, al * bh, ah * bl, ah * bh)
+    return min(products), max(products)

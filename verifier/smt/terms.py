@@ -33,7 +33,9 @@ from verifier.smt.term import (
     atoms,
     children,
     divide_mono,
+    product_limits,
     show,
+    sum_limit,
 )
 
 __all__ = [
@@ -49,23 +51,6 @@ __all__ = [
     "divide_mono",
     "show",
 ]
-
-
-def _add_none(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a + b
-
-
-def _mul_bounds(
-    a: tuple[int | None, int | None], b: tuple[int | None, int | None]
-) -> tuple[int | None, int | None]:
-    """Interval product; None is unbounded."""
-    (al, ah), (bl, bh) = a, b
-    if al is not None and al >= 0 and bl is not None and bl >= 0:
-        return al * bl, None if ah is None or bh is None else ah * bh
-    if al is None or ah is None or bl is None or bh is None:
-        return None, None
-    products = (al * bl, al * bh, ah * bl, ah * bh)
-    return min(products), max(products)
 
 
 class Terms:
@@ -162,14 +147,14 @@ class Terms:
             for mono, coef in items:
                 bounds: tuple[int | None, int | None] = (1, 1)
                 for a in mono:
-                    bounds = _mul_bounds(bounds, (a.lo, a.hi))
+                    bounds = product_limits(bounds, (a.lo, a.hi))
                     level = max(level, a.level)
                 l, h = bounds
                 if coef < 0:
                     l, h = (None if h is None else h * coef), (None if l is None else l * coef)
                 else:
                     l, h = (None if l is None else l * coef), (None if h is None else h * coef)
-                lo, hi = _add_none(lo, l), _add_none(hi, h)
+                lo, hi = sum_limit(lo, l), sum_limit(hi, h)
             made = PolyTerm("poly", "", (), level, 0, lo, hi, len(self._table))
             made.monos = tuple(items)
             found = self._table[key] = made
@@ -326,6 +311,7 @@ class Terms:
             q = abs(a.value) // abs(b.value)
             q = q if (a.value >= 0) == (b.value > 0) else -q
             return self.const(q), self.const(a.value - q * b.value)
+        a = self._rejoined(a)
         if a.lo is not None and a.lo >= 0 and b.lo is not None and b.lo > 0:
             if self.lt(a, b) is self.true:
                 return self.zero, a
@@ -338,6 +324,20 @@ class Terms:
                 if len(mb) + (cb > 1) > 1 and all(f.lo is not None and f.lo > 0 for f in mb):
                     return self._divide_by_product(a, mb, cb)
         return self._atom_divide(a, b)
+
+    def _rejoined(self, a: Term) -> Term:
+        """A sum with y*(x/y) + x%y in it, y >= 1, has x instead."""
+        poly = self.poly(a)
+        for mono, coef in poly.items():
+            if len(mono) == 1 and mono[0].op == "rem" and len(poly) > 1:
+                x, y = mono[0].args
+                if y.lo is None or y.lo < 1:
+                    continue
+                whole = self.mul(self.const(coef), self.mul(y, self._atom_divide(x, y)[0]))
+                if all(poly.get(m) == c for m, c in self.poly(whole).items()):
+                    rest = self.sub(self.sub(a, whole), self.mul(self.const(coef), mono[0]))
+                    return self._rejoined(self.add(rest, self.mul(self.const(coef), x)))
+        return a
 
     def _divide_by_product(self, a: Term, factors: Mono, coef: int) -> tuple[Term, Term]:
         """a / (f1*f2*…) = ((a/f1)/f2)…: digits of a mixed-radix number; the order follows quotients seen before."""

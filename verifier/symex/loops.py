@@ -20,7 +20,15 @@ from verifier.smt.terms import Const, Term
 from verifier.symex.copies import Carried, CopyRules
 from verifier.symex.expressions import Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.summary import Epoch, Operation
-from verifier.symex.syntax import assigned, contains_barrier, leaves, reads, strip_conversions, updates_of
+from verifier.symex.syntax import (
+    assigned,
+    contains_barrier,
+    leaves,
+    plain_test,
+    reads,
+    strip_conversions,
+    updates_of,
+)
 
 UNROLL_LIMIT = 40
 REDO_LIMIT = 12
@@ -205,7 +213,11 @@ class _Iteration:
         self.entry = x.state.copy()
         self.outer = x.iters
         self.names = {v: self.t.fresh_name(f"{v}@") for v in modified}
-        self.k = self.t.app(self.t.fresh_name("k"), (), 2, 0, self._count_limit())
+        self.limit = self._count_limit()
+        last = self.limit
+        if last is not None and not s.head and plain_test(s.cond):
+            last = max(0, last - 1)  # nothing happens at the test that fails, so k counts rounds of the body
+        self.k = self.t.app(self.t.fresh_name("k"), (), 2, 0, last)
         self.cond: Term = self.t.true
         self.end: State = self.entry
         self.carried: Carried
@@ -545,7 +557,7 @@ class _Iteration:
             init = self.entry.env[v]
             if v in self.steps and isinstance(init, Val):
                 level = max(level, self.steps[v].level)
-        count = t.app(self.k.name + ":exit", self.outer, level, 0, self.k.hi)
+        count = t.app(self.k.name + ":exit", self.outer, level, 0, self.limit)
         x.state = self.entry.copy()
         self.carried.leave(x.state, count)
         for v in self.modified:

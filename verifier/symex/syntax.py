@@ -128,3 +128,14 @@ def updates_of(stmts: Iterable[ir.Stmt], name: str) -> list[tuple[bool, ir.Stmt]
                 if name in assigned((s,)):
                     out.append((True, s))
     return out
+
+
+def plain_test(test: ir.Expr) -> bool:
+    """Whether a test computes nothing that could fail: comparisons of variables and constants, widened at most."""
+    match test:
+        case ir.Compare(left=a, right=b) | ir.And(left=a, right=b) | ir.Or(left=a, right=b):
+            return plain_test(a) and plain_test(b)
+        case ir.Convert(operand=a, type=ir.Int(bits=bits)) if isinstance(a.type, ir.Int):
+            return bits >= a.type.bits and plain_test(a)
+        case _:
+            return isinstance(test, ir.Read | ir.IntConst | ir.BoolConst | ir.Builtin)
