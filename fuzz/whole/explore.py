@@ -118,8 +118,7 @@ def explore(task: Task, oracle: Oracle, budget: Budget) -> Outcome:
     outcome = Outcome()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            library = build(task.submission, Path(folder), task.sandbox)
-            _Search(task, oracle, budget, library, outcome).run()
+            _Search(task, oracle, budget, Path(folder), outcome).run()
     except (Undecided, Unrunnable, Stopped, OracleError) as error:
         outcome.doubt = outcome.doubt or str(error)
     outcome.right = not (outcome.wrong or outcome.doubt)
@@ -128,8 +127,8 @@ def explore(task: Task, oracle: Oracle, budget: Budget) -> Outcome:
 
 
 class _Search:
-    def __init__(self, task: Task, oracle: Oracle, budget: Budget, library: Path, outcome: Outcome) -> None:
-        self.task, self.oracle, self.budget, self.library = task, oracle, budget, library
+    def __init__(self, task: Task, oracle: Oracle, budget: Budget, folder: Path, outcome: Outcome) -> None:
+        self.task, self.oracle, self.budget, self.folder = task, oracle, budget, folder
         self.outcome = outcome
         self.wire: dict[str, Any] = {
             "kind": "model",
@@ -142,10 +141,12 @@ class _Search:
 
     def session(self, opt: str) -> Session:
         task = self.task
-        return Session(self.library, task.submission, task.kernels, task.sandbox, cache=task.cache, opt=opt)
+        return Session(self.folder, task.submission, task.kernels, task.sandbox, cache=task.cache, opt=opt)
 
     def run(self) -> None:
         with self.session("O1") as session:
+            self.library = build(self.task.submission, self.folder, self.task.sandbox)
+            session.load(self.library)
             pool = self.pool(session)
             self.outcome.set_by = pool[0].mode
             self.outcome.sizes = [dict(m.sizes) for m in pool]
@@ -341,6 +342,7 @@ class _Search:
     def confirm(self, example: Example, compared: Compared) -> None:
         """A mismatch counts if it comes again in an unoptimised build and with parameters that nobody touched."""
         with self.session("O0") as session:
+            session.load(self.library)
             again = self.one(session, example)
             if not again.fault:
                 raise Undecided(f"not reproduced in an unoptimised build: {compared.fault}")

@@ -6,7 +6,8 @@ access. Invariant: a launch that was refused, or in which the simulator saw a fa
 
 Example::
 
-    with Session(library, submission, kernels, sandbox) as session:
+    with Session(folder, submission, kernels, sandbox) as session:
+        session.load(folder / "host.so")
         session.build(sizes, init, seed=0)
         session.run(state, arguments, tensors).outputs
 """
@@ -24,7 +25,7 @@ import numpy as np
 
 from fuzz import dtypes, pipes
 from fuzz.executor import Order, Seen
-from specs.contract import ConcreteBuffer, ConcreteLaunch
+from specs.contract import NULL_STORAGE, ConcreteBuffer, ConcreteLaunch
 from verifier.ir import nodes as ir
 from verifier.isolation.child import Limits, python_argv
 from verifier.isolation.sandbox import Sandbox
@@ -68,11 +69,11 @@ class Result:
 
 
 class Session:
-    """One process of the submission. ``opt`` is the simulator's build."""
+    """One process of the submission, which sees ``folder``. ``opt`` is the simulator's build."""
 
     def __init__(
         self,
-        library: Path,
+        folder: Path,
         submission: Submission,
         kernels: Sequence[ir.Kernel],
         sandbox: Sandbox,
@@ -89,23 +90,17 @@ class Session:
         self._order: Order = ("forward", 0)
         self._garbage: str | None = None
         self._child = start(
-            python_argv("fuzz.whole.child"), sandbox=sandbox, limits=LIMITS, readable=[library]
+            python_argv("fuzz.whole.child"), sandbox=sandbox, limits=LIMITS, readable=[folder]
         )
-        try:
-            hello, _ = self._read(120.0)
-            if "error" in hello:
-                raise Stopped(str(hello["error"]))
-            self._ask(
-                {
-                    "do": "load",
-                    "library": str(library.absolute()),
-                    "text": submission.python,
-                    "path": Path(submission.path).name,
-                }
-            )
-        except BaseException:
-            self.close()
-            raise
+
+    def load(self, library: Path) -> None:
+        """Load the launchers; the process was started before, since importing torch takes its time."""
+        hello, _ = self._read(120.0)
+        if "error" in hello:
+            raise Stopped(str(hello["error"]))
+        path = Path(self._submission.path).name
+        text = self._submission.python
+        self._ask({"do": "load", "library": str(library.absolute()), "text": text, "path": path})
 
     def __enter__(self) -> Session:
         return self
@@ -243,6 +238,8 @@ class Session:
     ) -> dict[int, bytes]:
         changed: dict[int, bytes] = {}
         for buffer in launch.buffers:
+            if buffer.storage == NULL_STORAGE:
+                continue
             before, after = data[buffer.param], outputs.get(buffer.param)
             if after is None:
                 raise Stopped(f"{kernel.label}: {buffer.param} is too large to come back")
@@ -326,14 +323,14 @@ def concrete(
                 scalars[param.name] = _number(param.type, word)
                 continue
             address = int.from_bytes(word, "little")
+            dtype = _element(param.type.elem)
             if address == 0:
-                scalars[param.name] = 0
+                buffers.append(ConcreteBuffer(param.name, dtype, 0, storage=NULL_STORAGE))
                 continue
             index = next((i for i, b in enumerate(bases) if b <= address < b + len(blobs[i])), None)
             if index is None:
                 raise Stopped(f"{param.name} of {kernel.label} points into no memory that is known")
             offset = address - bases[index]
-            dtype = _element(param.type.elem)
             numel = (len(blobs[index]) - offset) // dtypes.size(dtype)
             storage = f"memory {index} at {offset}"
             buffers.append(ConcreteBuffer(param.name, dtype, numel, storage=storage))
