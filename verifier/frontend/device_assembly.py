@@ -186,16 +186,12 @@ class Assembly(Initialisers):
             raise Refused("inline assembly", f"the address {text}", run.span)
         bytes_ = Pointer(_BYTE)
         if isinstance(base.type, Pointer) and space == "global":
-            pointer: Expr = Convert(bytes_, base, run.span, False) if base.type != bytes_ else base
+            given: Expr = base
         elif isinstance(base.type, Int):
-            number = self.convert(base, U64, run.span)
-            pointer = (
-                Call("shared pointer", (number,), bytes_, run.span)
-                if space == "shared"
-                else Convert(bytes_, number, run.span, False)
-            )
+            given = self.convert(base, U64, run.span)
         else:
             raise Refused("inline assembly", f"the address {text}", run.span)
+        pointer: Expr = Call(f"{space} pointer", (given,), bytes_, run.span)
         if parts[2]:
             pointer = PtrAdd(pointer, IntConst(int(parts[2], 0), I64), bytes_, run.span)
         return Deref(Convert(Pointer(type_), pointer, run.span, False), type_, run.span)

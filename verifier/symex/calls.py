@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from verifier.intrinsics import TABLE
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term
-from verifier.symex.pointers import SHARED_POINTER, TO_ADDRESS, address, pointer_at
+from verifier.symex.pointers import (
+    GLOBAL_POINTER,
+    SHARED_POINTER,
+    TO_ADDRESS,
+    address,
+    in_space,
+    pointer_at,
+)
 
 if TYPE_CHECKING:
     from verifier.symex.expressions import Evaluator, Val, Value
@@ -19,12 +26,14 @@ if TYPE_CHECKING:
 
 def call(x: Evaluator, e: ir.Call) -> Value:
     """The value of a pure intrinsic call."""
-    from verifier.symex.expressions import Val
+    from verifier.symex.expressions import Ptr, Val
 
     if e.name in TO_ADDRESS:
-        return address(x, x.ptr(e.args[0]), e, e.span)
-    if e.name == SHARED_POINTER:
-        return pointer_at(x, x.value(e.args[0]), e.span)
+        return address(x, in_space(x.ptr(e.args[0]), TO_ADDRESS[e.name], e.span), e, e.span)
+    if e.name in (SHARED_POINTER, GLOBAL_POINTER):
+        given = x.eval(e.args[0])
+        pointer = given if isinstance(given, Ptr) else pointer_at(x, given, e.span)
+        return in_space(pointer, "shared" if e.name == SHARED_POINTER else "global", e.span)
     args = [x.value(a) for a in e.args]
     deps = 0
     for a in args:

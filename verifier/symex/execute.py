@@ -463,6 +463,8 @@ def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[
                 expr_roots(o)
             case ir.Convert(operand=o) if not isinstance(o, ir.IntConst):
                 complete = False  # a number as an address
+            case ir.Call(name="global pointer", args=(o,)) if isinstance(o.type, ir.Pointer):
+                expr_roots(o)
             case ir.Call(name=name) if name != SHARED_POINTER:
                 complete = False
             case ir.Select(then=a, other=b):

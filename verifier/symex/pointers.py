@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from verifier.symex.expressions import Evaluator, Ptr, Val, Value
 
 
-SHARED_POINTER = "shared pointer"
-"""The front end's name for the pointer that a 32-bit shared address means."""
-TO_ADDRESS = ("__cvta_generic_to_shared", "__cvta_generic_to_global")
+SHARED_POINTER, GLOBAL_POINTER = "shared pointer", "global pointer"
+"""The front end's names for the pointers that an address in one state space means."""
+TO_ADDRESS = {"__cvta_generic_to_shared": "shared", "__cvta_generic_to_global": "global"}
 _ADDRESS = "address:"
 _TOPS = {"shared": 1 << 18}
 
@@ -52,6 +52,16 @@ def address(x: Evaluator, p: Ptr, e: ir.Call | ir.Convert, span: Span) -> Val:
     if obj is x.null:
         return Val(offset, p.deps)
     return x.fit(x.t.add(address_of(x.t, obj), offset), e.type, id(e), span, "address", p.deps, False)
+
+
+def in_space(p: Ptr, space: str, span: Span) -> Ptr:
+    """The pointer, whose targets must all lie in the state space (constant memory counts as global)."""
+    from verifier.symex.expressions import Unmodelled
+
+    for _, obj, _ in p.alts:
+        if obj is None or (obj.space == "shared") != (space == "shared") or obj.space == "local":
+            raise Unmodelled("pointer cast", f"an address that is not known to be in {space} memory", span)
+    return p
 
 
 def pointer_at(x: Evaluator, v: Val, span: Span) -> Ptr:
