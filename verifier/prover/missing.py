@@ -38,8 +38,8 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
     if o.note.startswith("disjoint("):
         a, b = o.note.removeprefix("disjoint(").removesuffix(")").split(", ")
         return Missing("", f"nothing says that {a} and {b} are different memory; add the clause {o.note}")
-    if o.data and o.property.startswith("bounds"):
-        used = ", ".join(sorted({c.s.reads[x][0] for x in o.data}))
+    used = ", ".join(sorted(_open_contents(c, o))) if o.property.startswith("bounds") else ""
+    if used:
         return Missing(
             "", f"the indices read from {used} are not known to be in range; add a content clause for it"
         )
@@ -66,6 +66,16 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
                 text, f"needs {text}, which nothing checks; add the clause or a host check", told is True
             )
     return None
+
+
+def _open_contents(c: Claims, o: Obligation) -> set[str]:
+    """Buffers whose integer contents the place of the access is computed from; bytes can hold anything anyway."""
+    buffers = {c.s.reads[x][0] for x in c.data((o.goal,))}
+    return {
+        b
+        for b in buffers
+        if (found := c.s.contract.buffer(b)) is None or found.dtype not in ("u8", "i8", "bool")
+    }
 
 
 def _base_alignment(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
