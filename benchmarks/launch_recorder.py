@@ -29,6 +29,7 @@ from typing import Any
 from benchmarks import corpus
 from benchmarks.contract_oracle import Observed, cases_for, check
 from benchmarks.oracle.cases import Case, Param, Tensor, param_of
+from benchmarks.oracle.compare import expanded
 from fuzz.whole.rewrite import recorded
 from specs.contract import Contract, from_json, to_json
 from verifier.contracts import entries
@@ -92,7 +93,7 @@ def observed(folder: Path, records: list[dict[str, Any]]) -> list[Observed]:
             case = Case(params, tuple(values), 0)
             for launch in record["launches"]:
                 owners = {int(k): v for k, v in launch["memories"].items()}
-                seen.launches.append((launch | {"memories": owners}, case))
+                seen.launches.append((expanded(launch) | {"memories": owners}, case))
         found.append(seen)
     return found
 

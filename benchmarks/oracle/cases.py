@@ -265,6 +265,9 @@ def symbol_value(symbol: Symbol, case: Case) -> int | str | None:
     meaning = symbol.meaning
     if _CONSTANT.fullmatch(meaning) and symbol.value is not None:
         return symbol.value
+    owner = re.match(r"(?:product of the dims of |rank of )?(\w+)", meaning)
+    if owner and any(p.name == owner[1] and v is None for p, v in zip(case.params, case.values, strict=True)):
+        return 1  # of a tensor that is not there: any size will do
     if found := _SIZE.fullmatch(meaning):
         tensor, index = case.value(found[1]), int(found[2])
         if isinstance(tensor, Tensor):

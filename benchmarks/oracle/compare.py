@@ -24,7 +24,7 @@ from verifier.contracts.values import SIZES
 
 Outcome = Literal["fits", "outside", "silent", "elsewhere", "differs"]
 _ORDER: tuple[Outcome, ...] = ("fits", "outside", "silent", "differs", "elsewhere")
-_TRIES = 40_000
+_TRIES = 20_000
 _LIKELY = (2048, 1024, 1536, 512, 256, 128, 101376, 49152, *range(257), *range(258, 2049, 2))
 """Sizes of devices, block sizes, small numbers."""
 
@@ -43,6 +43,16 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(names(text))
 
 
+def expanded(record: dict[str, Any]) -> dict[str, Any]:
+    """With the fields of accessors as arguments of their own: ``x.data``, ``x.size0``, ``x.stride0``."""
+    for name, argument in list(record["args"].items()):
+        for kind in ("size", "stride"):
+            for index, value in enumerate(argument.get(f"{kind}s", ())):
+                record["args"][f"{name}.{kind}{index}"] = {"kind": "int", "value": value}
+                record["args"][f"{name}.data"] = argument
+    return record
+
+
 def judge(record: Mapping[str, Any], contracts: tuple[Contract, ...], case: Case) -> Match:
     """The best that any contract has to say of the launch."""
     best = Match("differs", "no contract is for this launch")
@@ -52,6 +62,8 @@ def judge(record: Mapping[str, Any], contracts: tuple[Contract, ...], case: Case
             best.contract < 0 or _ORDER.index(found.outcome) < _ORDER.index(best.outcome)
         ):
             best = Match(found.outcome, found.why, number)
+            if best.outcome == "fits":
+                break
         elif found.outcome == "elsewhere" and found.why and best.contract < 0:
             best = Match("differs", f"no contract is for this path ({found.why})")
     return best
@@ -121,7 +133,7 @@ def _assumption_fails(contract: Contract, record: Mapping[str, Any], case: Case)
     """Assumptions that do not hold of the arguments: the contract says so aloud, and means nothing then."""
     storages = {b.param: b.storage for b in contract.buffers}
     for clause in contract.assumptions:
-        found = re.fullmatch(r"(\w+)\((\w+)(?:, (\w+))?\)", clause.text)
+        found = re.fullmatch(r"(\w+)\(([\w.]+)(?:, (\w+))?\)", clause.text)
         if found is None:
             continue
         what, param, more = found.groups()
@@ -184,7 +196,7 @@ def _false_of_memory(contract: Contract, record: Mapping[str, Any]) -> Iterator[
 
 
 def _overlap(clause: Clause, args: Mapping[str, Any]) -> Iterator[str]:
-    found = re.fullmatch(r"disjoint\((\w+), (\w+)\)", clause.text)
+    found = re.fullmatch(r"disjoint\(([\w.]+), ([\w.]+)\)", clause.text)
     if found and all(args.get(n, {}).get("memory") is not None for n in found.groups()):
         if args[found[1]]["memory"] == args[found[2]]["memory"]:
             yield f"{clause.text} is false"
@@ -227,7 +239,9 @@ def _claims(contract: Contract, record: Mapping[str, Any]) -> Iterator[_Claim]:
         yield _Claim(f"extent of {buffer.param}", buffer.extent, least, most)
 
 
-def _solve(contract: Contract, record: Mapping[str, Any], known: dict[str, int], open_: list[str]) -> Match:
+def _solve(
+    contract: Contract, record: Mapping[str, Any], known: dict[str, int], open_: list[str], case: Case
+) -> Match:
     """Values for the symbols of which the arguments say nothing, by search among the numbers that were seen."""
     claims = list(_claims(contract, record))
     for scalar in contract.scalars:
@@ -248,7 +262,7 @@ def _solve(contract: Contract, record: Mapping[str, Any], known: dict[str, int],
     numbers |= {a // b for a in numbers for b in numbers if b > 1 and a % b == 0}
     symbols = {s.name: s for s in contract.symbols}
     budget = [_TRIES]
-    deepest = [""]
+    deepest: list[tuple[_Claim, dict[str, int]]] = []
 
     def search(values: dict[str, int], rest: list[str]) -> bool:
         if not rest:
@@ -276,12 +290,12 @@ def _solve(contract: Contract, record: Mapping[str, Any], known: dict[str, int],
                 if search(trial, [n for n in rest if n != name]):
                     return True
             else:
-                deepest[0] = _told(bad, trial)
+                deepest[:] = [(bad, trial)]
         return False
 
     if search(known, open_):
         return Match("fits")
-    told, budget[0] = deepest[0], _TRIES
+    told, budget[0] = _told(*deepest[0]) if deepest else "nothing can be tried", _TRIES
     todo = [c for c in todo if c.what != "size cap"]
     if search(known, open_):
         return Match("outside", "size cap")
