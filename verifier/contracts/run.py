@@ -96,6 +96,8 @@ class Storage:
     """What it is for the caller: ``argument 0``, ``parameter weight``."""
     strided: bool = False
     """A kernel gets its strides, which are contiguous only if those of the tensor are that it was made like."""
+    sized: bool = False
+    """Allocated from sizes alone, so that its strides are known (``empty_like`` copies those of dims of size 1)."""
     reordered: bool = False
     """Its elements may lie in another order than in what it was made from."""
 

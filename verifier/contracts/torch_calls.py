@@ -253,7 +253,7 @@ def _packed(host: Evaluator, base: Tensor, node: Node, name: str) -> Value:
     for at, dim in enumerate(dims):
         fields[f"size{at}"] = convert(dim, index)
     for at in range(rank):  # as if it were contiguous: the contract assumes that where nothing has checked it
-        fields[f"stride{at}"] = convert(tensors.product(dims[at + 1 :]), index)
+        fields[f"stride{at}"] = convert(views.contiguous_stride(run, base, dims, at), index)
     return Record(node["t"], fields)
 
 

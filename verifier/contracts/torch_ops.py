@@ -185,7 +185,9 @@ def _create(
         require_sizes(run, dims, span)
         dims = tuple(d if d.type == PY else convert(d, "i64") for d in dims)
         dims = tuple(Int(d.text, max(d.lo or 0, 0), d.hi, d.type, d.taint) for d in dims)
-    return allocate(run, hint, dims, dtype, initialized=initialized, zero=zero)
+    made = allocate(run, hint, dims, dtype, initialized=initialized, zero=zero)
+    run.storages[made.storage].sized = not isinstance(dims, Shape)
+    return made
 
 
 def call_function(

@@ -14,7 +14,7 @@ from typing import Any
 
 from specs.location import Span
 from verifier.contracts.objects import Dtype, Options, Shape, Sizes, Tensor, Unknown, Value
-from verifier.contracts.run import Dead, FreeShape, Run, Storage
+from verifier.contracts.run import Dead, FreeShape, NotSimple, Run, Storage
 from verifier.contracts.tensors import (
     DTYPES,
     dims_of,
@@ -36,6 +36,7 @@ from verifier.contracts.values import (
     Bool,
     Int,
     arith,
+    choose,
     compare,
     const,
     convert,
@@ -144,9 +145,8 @@ def stride(run: Run, tensor: Tensor, args: Sequence[Value]) -> Value:
     if not (args and isinstance(args[0], Int) and args[0].value is not None):
         return Unknown("strides")
     index = args[0].value
-    if dims is not None and is_contiguous(run, tensor):
-        index = index + len(dims) if index < 0 else index
-        return product(dims[index + 1 :])
+    if dims is not None and is_contiguous(run, tensor) and -len(dims) <= index < len(dims):
+        return contiguous_stride(run, tensor, dims, index % len(dims))
     label = f"{tensor.key}_stride_{index}" if index >= 0 else f"{tensor.key}_stride_m{-index}"
     if label not in run.symbols:
         return run.fresh(
@@ -154,6 +154,31 @@ def stride(run: Run, tensor: Tensor, args: Sequence[Value]) -> Value:
             gap=f"stride of {tensor.host_name}, which may be non-contiguous, is not followed",
         )  # fmt: skip
     return symbol(label, 0, DIM_MAX)
+
+
+def contiguous_stride(run: Run, tensor: Tensor, dims: Sequence[Int], at: int) -> Int:
+    """The stride of a tensor that is contiguous: a dim of size 1 may have any, unless it was allocated from sizes."""
+    inner = product(dims[at + 1 :])
+    storage = run.storages[tensor.storage]
+    size = dims[at]
+    own = tensor.key == tensor.storage and storage.sized
+    if own or (size.value is not None and size.value != 1) or (size.lo is not None and size.lo > 1):
+        return inner
+    label = f"{tensor.key}_stride_{at}"
+    if label not in run.symbols:
+        if run.speculative:
+            raise NotSimple
+        run.fresh(
+            label,
+            "scalar",
+            "i64",
+            meaning=f"{tensor.key}.stride({at}) if that dim is 1",
+            lo=0,
+            hi=DIM_MAX,
+            low=0,
+        )
+    one = compare("==", convert(size, "i64"), const(1))
+    return choose(one, symbol(label, 0, DIM_MAX), inner)
 
 
 def reinterpret(run: Run, tensor: Tensor, dims: tuple[Int, ...] | Shape, may_copy: bool, hint: str) -> Tensor:
