@@ -12,6 +12,7 @@ Example::
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -102,7 +103,7 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
     outcome = Outcome.FAIL if failed else Outcome.INCONCLUSIVE if doubts or not facts else Outcome.PASS
     special = any(f.id == "numerics-special" for f in findings)
     unchecked = [f"{k['kernel']}: {', '.join(k['side'])} (not in the reference)" for k in facts if k["side"]]
-    unchecked += ["NaN and infinity in the inputs differ from the reference"] if special else []
+    unchecked += ["NaN, infinity or far values in the inputs differ from the reference"] if special else []
     errors = [f.message for f in findings if f.severity is Severity.ERROR]
     return GateResult(
         gate="fuzz",
@@ -149,7 +150,10 @@ def _whole_findings(context: GateContext, whole: explore_whole.Outcome) -> list[
     findings = []
     if whole.wrong:
         findings.append(Finding("numerics", Severity.ERROR, span, whole.wrong, why=WHY, gate="fuzz"))
-    elif whole.changed:
+    elif whole.edge:
+        severity = Severity.ERROR if context.policy.strict else Severity.WARNING
+        findings.append(Finding("numerics-special", severity, span, whole.edge, why=WHY, gate="fuzz"))
+    if whole.changed and not whole.wrong:
         severity = Severity.ERROR if context.policy.strict else Severity.WARNING
         words = f"{whole.changed} is changed in place; Model leaves its arguments alone"
         findings.append(Finding("argument-changed", severity, span, words, gate="fuzz"))
@@ -164,6 +168,7 @@ def _whole_facts(context: GateContext, whole: explore_whole.Outcome) -> dict[str
         "without_bound": whole.vacuous,
         "unfit": whole.unfit,
         "launched": whole.launched,
+        "width": whole.width if math.isfinite(whole.width) else None,
         "seconds": round(whole.seconds, 3),
         "sizes": whole.sizes,
         "side": [],

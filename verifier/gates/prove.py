@@ -188,7 +188,7 @@ def _replayer(context: GateContext, contract: Contract, kernel: Kernel):  # type
             return None
         found = run_replay(
             context.submission.device, kernel, contract, witness, property_, span,
-            sandbox=context.sandbox, cache=context.cache,
+            sandbox=context.sandbox, cache=context.cache, deadline=context.deadline,
         )  # fmt: skip
         return found
 

@@ -111,6 +111,9 @@ void switch_to(Fiber& fiber) {
     stamp_current();
     g.switches++;
     g.accesses += uint32_t(g.slice_start - g.slice);
+    if (g.accesses + g.switches > g.budget && g.stopped.empty()) {  // a warp that only shuffles accesses nothing
+        g.stopped = "the step budget";
+    }
     g.slice_start = g.slice = g.interleaved ? int32_t(1 + pick(64)) : g.slice_length;
     simt_switch(&scheduler.stack_pointer, fiber.stack_pointer);
 }
