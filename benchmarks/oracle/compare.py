@@ -147,6 +147,7 @@ def _assumption_fails(contract: Contract, record: Mapping[str, Any], case: Case)
         )
         false = {
             "contiguous": not contiguous,
+            "strides": any(stride != want for _, stride, want in _layout(tensor)),
             "dtype": tensor.dtype != more,
             "same_device": tensor.cpu,
             "nonempty": tensor.numel == 0,

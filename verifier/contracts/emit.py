@@ -89,6 +89,10 @@ class _Emitter(Shapes):
             if buffer is not None:
                 buffers.append(buffer)
                 assumptions += self._assumptions(param, pointer, buffer)
+        for key, name in self.run.plain_strides.items():
+            param = next((p for p, pointer in pointers if pointer.storage == key), name)
+            note = f"{name} may have any stride in a dim of size 1, which is contiguous all the same"
+            assumptions.append(Clause(f"strides({param})", "assumed", seen.span, note=note))
         order = {name: i for i, (name, _, _) in enumerate(self._arguments())}
         buffers.sort(key=lambda b: order[b.param])
         launch = Launch(

@@ -185,6 +185,8 @@ class Run:
         self.names: dict[str, int] = {}
         self.writes: list[tuple[int, str]] = []
         """(launches so far, storage) of every write that the host code makes or hands to a kernel."""
+        self.plain_strides: dict[str, str] = {}
+        """Storage -> name of tensors whose strides are taken for those of a new tensor of the same sizes."""
         self.loop_writes: list[tuple[frozenset[int], str]] = []
         """(loops around, storage) of every write inside of a loop, also to what may overlap."""
         self.one_round = False

@@ -36,7 +36,6 @@ from verifier.contracts.values import (
     Bool,
     Int,
     arith,
-    choose,
     compare,
     const,
     convert,
@@ -157,28 +156,19 @@ def stride(run: Run, tensor: Tensor, args: Sequence[Value]) -> Value:
 
 
 def contiguous_stride(run: Run, tensor: Tensor, dims: Sequence[Int], at: int) -> Int:
-    """The stride of a tensor that is contiguous: a dim of size 1 may have any, unless it was allocated from sizes."""
-    inner = product(dims[at + 1 :])
+    """The stride of a tensor that is contiguous.
+
+    torch calls a tensor contiguous whatever the stride of a dim of size 1; that it is as in a new tensor is assumed, and
+    printed, unless the tensor was allocated from sizes.
+    """
     storage = run.storages[tensor.storage]
     size = dims[at]
     own = tensor.key == tensor.storage and storage.sized
-    if own or (size.value is not None and size.value != 1) or (size.lo is not None and size.lo > 1):
-        return inner
-    label = f"{tensor.key}_stride_{at}"
-    if label not in run.symbols:
+    if not own and (size.value is None or size.value == 1) and (size.lo is None or size.lo <= 1):
         if run.speculative:
             raise NotSimple
-        run.fresh(
-            label,
-            "scalar",
-            "i64",
-            meaning=f"{tensor.key}.stride({at}) if that dim is 1",
-            lo=0,
-            hi=DIM_MAX,
-            low=0,
-        )
-    one = compare("==", convert(size, "i64"), const(1))
-    return choose(one, symbol(label, 0, DIM_MAX), inner)
+        run.plain_strides.setdefault(tensor.storage, tensor.host_name or tensor.key)
+    return product(dims[at + 1 :])
 
 
 def reinterpret(run: Run, tensor: Tensor, dims: tuple[Int, ...] | Shape, may_copy: bool, hint: str) -> Tensor:
