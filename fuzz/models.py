@@ -210,5 +210,7 @@ def evaluate(
             arguments[int(name)] = tensor
         else:
             named[name].data.copy_(tensor.reshape(named[name].shape).to(torch.float64))
-    parameters = [named[w.partition(" ")[2]] for w in reference["operands"] if w.startswith("parameter")]
+    learned = dict(model.named_parameters())  # buffers (running statistics) may change
+    wanted = [w.partition(" ")[2] for w in reference["operands"] if w.startswith("parameter")]
+    parameters = [learned[name] for name in wanted if name in learned]
     return trace(lambda: model(*arguments), [*inputs, *parameters], got, fmt)

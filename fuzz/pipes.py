@@ -39,8 +39,10 @@ def write(stream: IO[bytes], header: dict[str, Any], blobs: Sequence[bytes] = ()
         raise PipeError("the other process has ended") from error
 
 
-def read(descriptor: int, seconds: float = float("inf")) -> tuple[dict[str, Any], list[bytes]]:
-    """Receive one frame, or raise PipeError."""
+def read(
+    descriptor: int, seconds: float = float("inf"), most: int = MOST
+) -> tuple[dict[str, Any], list[bytes]]:
+    """Receive one frame of at most ``most`` bytes, or raise PipeError."""
     deadline = time.monotonic() + seconds
     (size,) = struct.unpack("<Q", _exactly(descriptor, 8, deadline))
     if size > 1 << 24:
@@ -48,9 +50,9 @@ def read(descriptor: int, seconds: float = float("inf")) -> tuple[dict[str, Any]
     try:
         header = json.loads(_exactly(descriptor, size, deadline))
         sizes = [int(n) for n in header.pop("blobs")]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise PipeError("the other process sent something that is no frame") from error
-    if sum(sizes) > MOST or any(n < 0 for n in sizes):
+    if sum(sizes) > most or any(n < 0 for n in sizes):
         raise PipeError("the other process sent too much")
     return header, [_exactly(descriptor, n, deadline) for n in sizes]
 

@@ -23,7 +23,7 @@ from torch.overrides import TorchFunctionMode, resolve_name
 
 from specs.reference_ops import Op
 from specs.reference_ops import by_callable as ops_by_callable
-from specs.reference_ops._interval import Format, Interval
+from specs.reference_ops._interval import Format, Interval, mean
 
 STRUCTURAL = frozenset((
     "view", "reshape", "transpose", "permute", "contiguous", "unsqueeze", "squeeze", "flatten",
@@ -46,6 +46,9 @@ FACTORIES = frozenset((
     "empty_like", "eye", "linspace",
 ))  # fmt: skip
 
+IN_PLACE = {f"{n}_": n for n in ("add", "sub", "mul", "div", "relu", "clamp", "sigmoid", "tanh")} | {
+    "__iadd__": "add", "__isub__": "sub", "__imul__": "mul", "__itruediv__": "div",
+}  # fmt: skip
 
 HARMLESS: dict[str, tuple[Any, ...]] = {
     "_stacklevel": (),
@@ -59,11 +62,22 @@ HARMLESS: dict[str, tuple[Any, ...]] = {
     "out": (None,),
     "inplace": (False,),
     "rounding_mode": (None,),
+    "weight": (None,),
+    "size_average": (None,),
+    "reduce": (None,),
     "log_target": (False,),
     "enable_gqa": (False,),
     "memory_format": (torch.contiguous_format,),
 }
 """Arguments that no op file has, and the values with which they change nothing."""
+
+
+def _normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: None = None) -> Tensor:
+    return input / input.norm(p, dim, True).clamp(min=eps).expand_as(input)
+
+
+DECOMPOSED: dict[str, Callable[..., Any]] = {"normalize": _normalize}
+"""Calls that are followed into other ones."""
 
 
 class Untraceable(ValueError):
@@ -110,6 +124,31 @@ class _Tracer(TorchFunctionMode):  # type: ignore[misc]
         short = dotted.rpartition(".")[2]
         if short == "add_" and not args[0].is_floating_point():
             return func(*args, **kwargs)  # a counter of the module's, no part of any result
+        if short in IN_PLACE:
+            return self._in_place(getattr(Tensor, IN_PLACE[short]), args, kwargs)
+        if kwargs.get("inplace") is True:
+            return self._in_place(func, args, {**kwargs, "inplace": False})
+        if short == "to" and func(*args, **kwargs).dtype == args[0].dtype:
+            return self._structural(torch.clone, dotted, args[:1], {})
+        if short in DECOMPOSED:
+            with self:
+                return DECOMPOSED[short](*args, **kwargs)
+        if short == "dropout":
+            return self._dropout(func, args, kwargs)
+        if short == "pad" and (args[2:3] or (kwargs.get("mode", "constant"),)) == ("constant",):
+            return self._padded(func, args, kwargs)
+        if (
+            short in ("max_pool1d", "max_pool2d", "max_pool3d")
+            and kwargs.get("ceil_mode")
+            and not kwargs.get("return_indices")
+        ):
+            return self._monotone(func, args, kwargs)
+        if short in ("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"):
+            return self._adaptive(func, int(short[-2]), args, kwargs)
+        if dotted in ("torch.min", "torch.max") and len(args) == 2 and isinstance(args[1], Tensor):
+            return self.__torch_function__(
+                torch.minimum if short == "min" else torch.maximum, types, args, kwargs
+            )
         if short in STRUCTURAL:
             return self._structural(func, dotted, args, kwargs)
         op = ops_by_callable().get(dotted)
@@ -168,9 +207,68 @@ class _Tracer(TorchFunctionMode):  # type: ignore[misc]
     ) -> Any:
         interval = self.interval(args[0], dotted)
         value = func(*args, **kwargs)
-        if any(isinstance(a, Tensor) and id(a) in self.known for a in args[1:]):
+        shape_only = dotted.endswith(("expand_as", "view_as"))
+        if not shape_only and any(isinstance(a, Tensor) and id(a) in self.known for a in args[1:]):
             raise Untraceable(f"{dotted} with a computed index has no derived tolerance")
         self.keep(value, interval.structural(lambda t: func(t, *args[1:], **kwargs)))
+        return value
+
+    def _in_place(self, func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """``func`` is the same operation with a result of its own, which is then copied over the first argument."""
+        target = args[0]
+        memory = target.untyped_storage().data_ptr()
+        others = [t for t, _ in self.known.values() if t is not target]
+        if any(t.untyped_storage().data_ptr() == memory for t in others):
+            raise Untraceable("the reference changes a tensor in place that it has two views of")
+        value = self.__torch_function__(func, (), args, kwargs)
+        kept = self.interval(value, "the result")
+        target.copy_(value)
+        self.keep(target, kept)
+        return target
+
+    def _dropout(self, func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        named = dict(zip(("input", "p", "training", "inplace"), args, strict=False)) | kwargs
+        if named.get("training", True) and named.get("p", 0.5) != 0.0:
+            raise Untraceable("dropout is random, so no two runs can be compared")
+        return self._structural(torch.clone, "dropout", [named["input"]], {})
+
+    def _padded(self, func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Padding with a constant, which is exact."""
+        x = self.interval(args[0], "pad")
+        rest = {k: v for k, v in kwargs.items() if k != "value"}
+        fill = kwargs.get("value", args[3] if len(args) > 3 else None)
+        lo, hi = (func(t, *args[1:], **kwargs) for t in (x.lo, x.hi))
+        nan = func(x.nan.to(torch.float64), *args[1:3], **rest) != 0
+        if fill not in (None, 0, 0.0) and Interval.exact(lo, self.fmt).const(float(fill)).lo != float(fill):
+            raise Untraceable("padding with a number that the format does not hold has no derived tolerance")
+        value = func(*args, **kwargs)
+        self.keep(value, Interval(lo, hi, nan, self.fmt))
+        return value
+
+    def _monotone(self, func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """An operation that chooses among its input's elements and grows with each."""
+        x = self.interval(args[0], "the input")
+        lo, hi, nan = (func(t, *args[1:], **kwargs) for t in (x.lo, x.hi, x.nan.to(torch.float64)))
+        value = func(*args, **kwargs)
+        self.keep(value, Interval(lo, hi, nan > 0, self.fmt))
+        return value
+
+    def _adaptive(
+        self, func: Callable[..., Any], rank: int, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Means of equal parts of the last ``rank`` dims."""
+        x = self.interval(args[0], "the input")
+        wanted = args[1] if len(args) > 1 else kwargs["output_size"]
+        sizes = list(x.lo.shape[-rank:])
+        parts = [wanted] * rank if isinstance(wanted, int) else list(wanted)
+        parts = [n if p is None else p for n, p in zip(sizes, parts, strict=True)]
+        if any(p < 1 or n % p for n, p in zip(sizes, parts, strict=True)):
+            raise Untraceable("adaptive pooling to parts of unequal size has no derived tolerance")
+        lead = list(x.lo.shape[:-rank])
+        split = [m for n, p in zip(sizes, parts, strict=True) for m in (p, n // p)]
+        dims = [len(lead) + 2 * i + 1 for i in range(rank)]
+        value = func(*args, **kwargs)
+        self.keep(value, mean(x.structural(lambda t: t.reshape(lead + split)), dims))
         return value
 
     def _joined(

@@ -342,8 +342,17 @@ class Child:
         return {"done": facts}, [raw(t) for t in named.values()]
 
     def state(self) -> dict[str, Any]:
-        """Parameters and buffers by name; a tensor with two names under the first."""
-        return {**dict(self.model.named_parameters()), **dict(self.model.named_buffers())}
+        """Parameters, buffers and plain tensors by name; a tensor with two names under the first."""
+        import torch
+
+        named = {**dict(self.model.named_parameters()), **dict(self.model.named_buffers())}
+        seen = {id(t) for t in named.values()}
+        for prefix, module in self.model.named_modules():
+            for name, value in vars(module).items():
+                if isinstance(value, torch.Tensor) and id(value) not in seen:
+                    seen.add(id(value))
+                    named[f"{prefix}.{name}" if prefix else name] = value
+        return named
 
     def run(self, header: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         import torch

@@ -13,10 +13,11 @@ Example::
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +26,7 @@ import numpy as np
 from fuzz import dtypes, values
 from fuzz.compare import compare
 from fuzz.executor import Order
-from fuzz.oracle import Oracle, OracleError, Question, Tensor
+from fuzz.oracle import Expected, Oracle, OracleError, Question, Tensor
 from fuzz.runner import Budget
 from fuzz.values import Recipe
 from fuzz.whole.host import Unrunnable, build
@@ -37,12 +38,16 @@ from verifier.ir import nodes as ir
 from verifier.isolation.sandbox import Sandbox
 from verifier.source.device_text import Submission
 
-KINDS = ("uniform", "normal", "ones", "shifted", "uniform", "sorted", "one-hot", "normal", "ramp", "large")
+KINDS = ("uniform", "normal", "ones", "uniform", "sorted", "one-hot", "normal", "ramp", "descending", "zeros")
+FAR = ("shifted", "large")
+"""Values that no layer of the model is meant for: the edge domain."""
 SIZES = 5
 """Assignments of sizes that are used; up to ``TRIES`` are tried."""
 TRIES = 40
 SECONDS = 6.0
 """A run that takes longer is too large."""
+TELLING = 0.01
+"""An example counts if half of its bounds are within this part of the largest value: KernelBench's own tolerance."""
 QUICK = 1.0
 """Sizes at which an example takes longer are used once."""
 
@@ -59,10 +64,15 @@ class Task:
 
 @dataclass(slots=True)
 class Outcome:
-    """``wrong``: in words, shown twice. ``changed``: an argument that ModelNew changes. ``set_by``: name or seed."""
+    """``wrong``: in words, shown twice. ``edge``: wrong for far values only. ``changed``: an argument that ModelNew
+    changes. ``set_by``: name or seed.
+
+    ``vacuous``: examples whose bounds were too wide to count. ``width``: the sharpest, as part of the largest value.
+    """
 
     right: bool = False
     wrong: str = ""
+    edge: str = ""
     doubt: str = ""
     changed: str = ""
     set_by: str = ""
@@ -71,6 +81,7 @@ class Outcome:
     launched: dict[str, int] = field(default_factory=dict)
     sizes: list[dict[str, int]] = field(default_factory=list)
     unfit: str = ""
+    width: float = math.inf
     seconds: float = 0.0
 
 
@@ -160,14 +171,17 @@ class _Search:
                 compared = self.one(session, example)
                 self.outcome.changed = self.outcome.changed or compared.changed
                 if compared.fault:
-                    self.confirm(example, compared)
+                    self.confirm(example, compared, known=any(e.made.mode == "name" for e in good))
                     return
                 self.outcome.examples += compared.checked > 0
                 self.outcome.vacuous += compared.checked == 0
                 good += [example] if compared.checked else []
-            if not good:
-                raise Undecided("no example could be compared: the bounds of the model are infinite")
+            if 4 * len(good) < self.budget.examples:
+                raise Undecided(
+                    f"only {len(good)} of {self.budget.examples} examples tell anything: the bounds of the model are too wide"
+                )
             self.noticed(session, good)
+            self.outcome.edge = self.far(session, good[0])
 
     # --- sizes and parameters ---
 
@@ -181,7 +195,8 @@ class _Search:
                 break
             try:
                 made = self.make(session, sizes, self.budget.seed)
-                self.once(session, Example(made, None, ("forward", 0)))  # compiles kernels at the first sizes
+                if not self.outcome.launched:
+                    self.once(session, Example(made, None, ("forward", 0)))  # compiles the kernels
                 began = time.monotonic()
                 self.one(session, Example(made, None, ("forward", 0)))
                 taken = time.monotonic() - began
@@ -196,7 +211,7 @@ class _Search:
                     raise
                 self.outcome.unfit = self.outcome.unfit or str(error)
             except Stopped as error:
-                if error.seen is not None or not (error.raised or "resources" in str(error)):
+                if error.seen is not None or not (error.raised or error.unfit):
                     raise
                 why = f"ModelNew does not run at {_said(sizes)}: {error}"
         if not found:
@@ -334,25 +349,43 @@ class _Search:
                     f"{example.text()}",
                     1,
                 )
-            checked += comparison.checked
+            width = _width(expected)
+            self.outcome.width = min(self.outcome.width, width)
+            checked += comparison.checked if width <= TELLING else 0
         return Compared("", checked)
 
     # --- verdicts ---
 
-    def confirm(self, example: Example, compared: Compared) -> None:
-        """A mismatch counts if it comes again in an unoptimised build and with parameters that nobody touched."""
+    def confirm(self, example: Example, compared: Compared, known: bool) -> None:
+        """A mismatch counts if it comes again in an unoptimised build, and is not due to parameters that were set.
+
+        ``known``: ModelNew was right with set parameters before, so it uses them.
+        """
         with self.session("O0") as session:
             session.load(self.library)
             again = self.one(session, example)
             if not again.fault:
                 raise Undecided(f"not reproduced in an unoptimised build: {compared.fault}")
-            if example.made.mode == "name":
+            if example.made.mode == "name" and not known:
                 first = self.one(session, example, seeded=True)
                 if not first.fault:
                     raise Undecided(
                         f"right for the parameters of the start, not for others (ModelNew copies them?): {compared.fault}"
                     )
         self.outcome.wrong = again.fault
+
+    def far(self, session: Session, example: Example) -> str:
+        """What is wrong for values far from the problem's own, if anything is."""
+        if self.task.structured or not any(a is not None and _float(a) for a in example.made.inputs):
+            return ""
+        for kind in FAR:
+            try:
+                fault = self.one(session, replace(example, recipe=Recipe(kind, self.budget.seed))).fault
+            except (Stopped, OracleError):
+                continue
+            if fault:
+                return fault
+        return ""
 
     def noticed(self, session: Session, good: list[Example]) -> None:
         """Garbage in place of what a kernel writes must show, or the comparison says nothing about the kernel."""
@@ -375,20 +408,19 @@ class _Search:
 
 
 def matched(own: dict[str, Array], model: dict[str, Array]) -> dict[str, str]:
-    """ModelNew's floating-point tensors -> the model's: by name, else by equal contents, else by the one shape left."""
-    found: dict[str, str] = {}
-    for name, array in own.items():
-        if name in model and model[name].shape == array.shape and _float(array):
-            found[name] = name
-    for name, array in own.items():
-        if name not in found and _float(array):
-            same = [
-                n
-                for n, a in model.items()
-                if n not in found.values() and a.shape == array.shape and a.data == array.data
-            ]
-            if len(same) == 1:
-                found[name] = same[0]
+    """ModelNew's floating-point tensors -> the model's: by name, else those of equal contents, in order.
+
+    Contents are those that the same seed gave. Equal ones that are not equally many are left alone.
+    """
+    found = {n: n for n, a in own.items() if n in model and model[n].shape == a.shape and _float(a)}
+    groups: dict[tuple[tuple[int, ...], bytes], tuple[list[str], list[str]]] = {}
+    for side, arrays, taken in ((0, own, set(found)), (1, model, set(found.values()))):
+        for name, array in arrays.items():
+            if name not in taken and _float(array):
+                groups.setdefault((array.shape, array.data), ([], []))[side].append(name)
+    for ours, theirs in groups.values():
+        if len(ours) == len(theirs):
+            found.update(zip(ours, theirs, strict=True))
     return found
 
 
@@ -408,6 +440,17 @@ def _drawn(array: Array, index: int, recipe: Recipe) -> Array:
     count = len(array.data) // dtypes.size(dtype)
     drawn = values.fill(Recipe(recipe.kind, recipe.seed + 1000 * index), count, dtype, Operand("x"))
     return Array(array.dtype, array.shape, dtypes.encode(drawn, dtype))
+
+
+def _width(expected: Expected) -> float:
+    """Half the width of the middle bound, as part of the largest value."""
+    if expected.accepted is not None or not expected.value.size:
+        return 0.0
+    with np.errstate(all="ignore"):
+        half = np.nan_to_num((expected.high - expected.low) / 2, nan=math.inf, posinf=math.inf)
+        finite = expected.value[np.isfinite(expected.value)]
+    middle, largest = float(np.median(half)), float(np.abs(finite).max()) if finite.size else 0.0
+    return middle / largest if largest else (0.0 if middle == 0 else math.inf)
 
 
 def _said(sizes: dict[str, int]) -> str:

@@ -1,8 +1,9 @@
 """Smaller sizes for a whole model: problem -> assignments of its top-level integers, promising ones first.
 
-Rule: integers up to 3 stay; larger ones are halved until they are below a cap, odd ones above it become the cap less one;
-sizes that only inputs have (a batch, a height) also take odd values. The reference model decides which assignments are
-possible. Invariant: nothing is said here of what is right; deterministic for a seed.
+Rule: integers up to 3 stay; larger ones are halved until they are below a cap, odd ones above it become the cap less
+one, or all are halved equally often; sizes that only inputs have (a batch, a height) also take odd values. The reference
+model decides which assignments are possible.
+Invariant: nothing is said here of what is right; deterministic for a seed.
 
 Example::
 
@@ -44,11 +45,14 @@ def _assignments(
     values: dict[str, int], names: list[str], free: list[str], dice: random.Random, count: int
 ) -> Iterator[dict[str, int]]:
     for index in range(count):
-        cap = _CAPS[index // 3 % len(_CAPS)]
+        cap = _CAPS[index // 4 % len(_CAPS)]
         sizes = {n: scaled(values[n], cap) for n in names}
-        if index % 3 == 1:
+        if index % 4 == 3:  # all by the same factor, which keeps what is a multiple of what
+            sizes = {n: values[n] if values[n] <= 3 else max(values[n] >> (index // 4 + 1), 2) for n in names}
+            sizes |= {n: min(sizes[n], 2) for n in free[:1]}
+        elif index % 4 == 1:
             sizes |= {n: dice.choice(_FREE) for n in free}
-        elif index % 3 == 2:
+        elif index % 4 == 2:
             each = {v: scaled(v, dice.choice(_CAPS)) for v in sorted(set(values.values()))}
             sizes = {n: each[values[n]] for n in names} | {n: dice.choice((1, 2, 3)) for n in free[:1]}
         yield sizes

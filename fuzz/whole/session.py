@@ -15,6 +15,7 @@ Example::
 from __future__ import annotations
 
 import re
+import struct
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,9 @@ from verifier.isolation.sandbox import Sandbox
 from verifier.isolation.service import start, stop
 from verifier.source.device_text import Submission
 
-LIMITS = Limits(cpu_seconds=600, memory_mb=0, processes=64)
+LIMITS = Limits(cpu_seconds=600, memory_mb=16384, processes=64)
+MOST = 256 << 20
+"""Bytes of one answer of the submission's process."""
 LAUNCHES = 400
 """Launches that one run may make."""
 NAMES = {
@@ -40,14 +43,22 @@ NAMES = {
     "float64": "f64", "bool": "bool", "bfloat16": "bf16",
 }  # fmt: skip
 
+_NONSENSE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, struct.error)
+
 
 class Stopped(RuntimeError):
-    """A run without an answer. ``seen``: because the simulator saw a fault. ``raised``: the submission's own exception."""
+    """A run without an answer. ``seen``: because the simulator saw a fault. ``raised``: the submission's own exception.
 
-    def __init__(self, message: str, *, seen: Seen | None = None, raised: bool = False) -> None:
+    ``unfit``: these sizes are too large for the simulator, or no device takes the launch.
+    """
+
+    def __init__(
+        self, message: str, *, seen: Seen | None = None, raised: bool = False, unfit: bool = False
+    ) -> None:
         super().__init__(message)
         self.seen = seen
         self.raised = raised
+        self.unfit = unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +133,7 @@ class Session:
                 str(name): Array(str(dtype), tuple(map(int, shape)), data)
                 for (name, shape, dtype), data in zip(header["done"], blobs, strict=True)
             }
-        except (KeyError, TypeError, ValueError) as error:
+        except _NONSENSE as error:
             raise Stopped("the submission's process sent something that is no answer") from error
 
     def run(
@@ -155,14 +166,14 @@ class Session:
             ]
             if len(blobs) != len(shown) + kept or any(_short(o) for o in outputs):
                 raise ValueError
-        except (KeyError, TypeError, ValueError) as error:
+        except _NONSENSE as error:
             raise Stopped("the submission's process sent something that is no answer") from error
         return Result(outputs, blobs[len(shown) :], dict(self._launched))
 
     def _read(self, seconds: float) -> tuple[dict[str, Any], list[bytes]]:
         assert self._child.stdout is not None
         try:
-            return pipes.read(self._child.stdout.fileno(), seconds)
+            return pipes.read(self._child.stdout.fileno(), seconds, MOST)
         except pipes.PipeError as error:
             self.close()
             raise Stopped(f"ModelNew could not be run: {error}") from error
@@ -190,7 +201,7 @@ class Session:
                 except Stopped as error:
                     reason = reason or error
                     pipes.write(self._child.stdin, {"stop": "the run is over"})
-                except (KeyError, TypeError, ValueError, IndexError) as error:
+                except _NONSENSE as error:
                     reason = reason or Stopped(f"a launch that cannot be read ({error})")
                     pipes.write(self._child.stdin, {"stop": "the run is over"})
         except pipes.PipeError as error:
@@ -224,7 +235,8 @@ class Session:
         if not refusal and ran.blocks_run != ran.blocks_launched:
             refusal = f"only {ran.blocks_run} of {ran.blocks_launched} blocks were run"
         if refusal:
-            raise Stopped(f"{kernel.label}: {refusal}")
+            unfit = refusal.startswith(("resources", "the launch is impossible"))
+            raise Stopped(f"{kernel.label}: {refusal}", unfit=unfit)
         return self._changed(kernel, launch, data, places, ran.outputs, blobs)
 
     def _changed(

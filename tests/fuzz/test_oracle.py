@@ -40,8 +40,11 @@ def test_expression_with_bounds(oracle: Oracle) -> None:
     [
         ("torch.fft.fft(x)", "torch.fft.fft has no reference op"),
         ("x.sort()[0]", "sort has no reference op"),
-        ("x.add_(1)", "add_ has no reference op"),
+        ("x.add_(1)", "changes its inputs in place"),
         ("torch.max(x, dim=0)[1] + x", "indices"),
+        ("torch.nn.functional.dropout(x * 2)", "dropout is random"),
+        ("[y := x * 2, y.view(3, 1).mul_(2), y][2]", "two views"),
+        ("torch.nn.functional.adaptive_avg_pool1d(x.view(1, 1, 3), 2)", "unequal size"),
         ("x + y", "NameError"),
         ("3", "gives a int"),
     ],
@@ -50,6 +53,28 @@ def test_what_has_no_derived_tolerance_is_refused(oracle: Oracle, text: str, mes
     with pytest.raises(OracleError, match=message):
         ask(oracle, {"kind": "expression", "text": text})
     assert ask(oracle, {"kind": "expression", "text": "-x"}).value[0] == 1.0  # and it goes on
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("torch.nn.functional.relu(x * 3, inplace=True)", "torch.nn.functional.relu(x * 3)"),
+        ("[y := x * 3, y.add_(x), y][2]", "x * 3 + x"),
+        ("torch.min(x * 3, torch.tensor(0.5))", "torch.minimum(x * 3, torch.tensor(0.5))"),
+        ("torch.nn.functional.dropout(x * 3, 0.5, False)", "x * 3"),
+        ("torch.nn.functional.normalize(x * 3, dim=0)", "x * 3 / torch.norm(x * 3).clamp(min=1e-12)"),
+        ("torch.nn.functional.pad(x * 3, (1, 1))[1:4]", "x * 3"),
+        ("torch.nn.functional.adaptive_avg_pool1d((x * 3).view(1, 3), 1).view(1)", "(x * 3).mean().view(1)"),
+        (
+            "torch.nn.functional.max_pool1d((x * 3).view(1, 1, 3), 2, ceil_mode=True).view(2)",
+            "torch.stack([torch.max((x * 3)[:2]), (x * 3)[2]])",
+        ),
+    ],
+)
+def test_two_ways_to_say_the_same_have_the_same_bounds(oracle: Oracle, text: str, same: str) -> None:
+    one, two = (ask(oracle, {"kind": "expression", "text": t}) for t in (text, same))
+    for end in ("value", "low", "high"):
+        assert getattr(one, end).tolist() == getattr(two, end).tolist()
 
 
 def test_user_function(oracle: Oracle, tmp_path: Path) -> None:

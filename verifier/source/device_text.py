@@ -60,7 +60,7 @@ class Submission:
     """One file as it was read. ``kind``: cu (plain), extension (torch .cu), python (load_inline).
 
     ``host``: the preprocessed text of everything (device and host), with line markers, for contract
-    lifting; it is read by libclang only, never compiled. ``python``: the Python source for kind python,
+    lifting; it is read by libclang only; ``--run-wrapper`` alone compiles it. ``python``: the Python source for kind python,
     else "". ``raw``: the original bytes, decoded; ``units``: (variable or argument name, first line, text)
     of each CUDA or C++ source string of a Python file.
     """
