@@ -46,6 +46,10 @@ _ALWAYS = (
     "algorithm",
     "limits",
 )
+_HOST_ONLY = tuple(
+    "cublas cudnn cufft cusparse cusolver nccl mpi omp npp nvml nvjpeg cutlass GL/ nvToolsExt nvtx3".split()
+)
+"""Libraries of the host, which may not be installed and which device code does not need."""
 _TORCH = """
 #include <c10/util/Half.h>
 #include <c10/util/BFloat16.h>
@@ -83,7 +87,11 @@ def torch_folder() -> Path | None:
 
 def program(submission: Submission, instantiations: Sequence[tuple[str, tuple[str, ...]]]) -> str:
     """The device text as a whole program for nvcc."""
-    system = [i for i in submission.device.system_includes if not headers.is_torch(i) and "cutlass" not in i]
+    system = [
+        i
+        for i in submission.device.system_includes
+        if not headers.is_torch(i) and not i.startswith(_HOST_ONLY)
+    ]
     lines = [f"#include <{name}>" for name in dict.fromkeys((*_ALWAYS, *system))]
     torch = any(headers.is_torch(i) for i in submission.device.system_includes)
     lines.append(_TORCH if torch else "")
