@@ -6,6 +6,8 @@ import copy
 import json
 import random
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -271,3 +273,11 @@ def test_the_two_forms_of_one_contract_on_the_page_are_the_same(tmp_path: Path) 
     (from_comments,) = read_comments([SourceText("t.cu", comments)], ["k"])
     (from_file,) = read_toml(tmp_path / "c.toml", "file")
     assert json.loads(from_comments.canonical()) == json.loads(from_file.canonical())
+
+
+def test_the_schema_is_printed_by_the_command() -> None:
+    argv = [sys.executable, "-m", "verifier", "init", "--schema"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == SCHEMA
+    missing = subprocess.run(argv[:-1], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert missing.returncode == 2 and "--schema" in missing.stderr
