@@ -72,6 +72,14 @@ _PURE = frozenset(
 )
 
 
+_C_LIBRARIES = ("cublas", "cudnn", "curand", "cufft", "cusparse", "cusolver", "nccl", "nvtx", "MPI_")
+
+
+def by_value(name: str) -> bool:
+    """Whether a function of a library that is not known takes its arguments by value, as C does."""
+    return name.startswith(_C_LIBRARIES)
+
+
 def changes_nothing(full: str) -> bool:
     """Whether a library function leaves its arguments alone, but for what it is given the address of."""
     name = full.split("::")[-1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from verifier.contracts.calls import changes_nothing
+from verifier.contracts.calls import by_value, changes_nothing
 from verifier.contracts.lvalues import roots
 from verifier.contracts.objects import Address, Function, Items, Iterator, Record
 from verifier.frontend.host import HostCode, Node
@@ -109,7 +109,7 @@ def _effects(code: HostCode, start: Node) -> Effects:
                 root(argument)
         if name == "" or name.endswith("operator()"):
             out.indirect = True
-            if name.startswith("vk::unknown"):
+            if name.startswith("vk::unknown") and not by_value(str(node["args"][0].get("name", ""))):
                 for argument in node["args"]:
                     root(argument)
 

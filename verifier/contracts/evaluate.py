@@ -54,8 +54,6 @@ from verifier.contracts.values import (
 )
 from verifier.frontend.host import Node
 
-_C_LIBRARIES = ("cublas", "cudnn", "curand", "cufft", "cusparse", "cusolver", "nccl", "nvtx", "MPI_")
-
 
 class Evaluator(Memory):
     """Calls of host functions are left to the subclass. ``launcher``: the function that launches are reported for."""
@@ -501,7 +499,7 @@ class Evaluator(Memory):
     def _foreign(self, name: str, nodes: list[Node], node: Node) -> Value:
         """A function of a library that is not known. Those of C libraries take their arguments by value."""
         for argument in nodes:
-            if name.startswith(_C_LIBRARIES) and dtype_of(argument["t"]) is not None:
+            if calls.by_value(name) and dtype_of(argument["t"]) is not None:
                 self.eval(argument)
             else:
                 self.havoc_node(argument)

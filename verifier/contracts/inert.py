@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from verifier.contracts.values import dtype_of
 from verifier.frontend.host import HostCode, Node
 
 _QUIET = frozenset(
@@ -94,6 +95,10 @@ def touches(code: HostCode, node: Any, shared: frozenset[str], seen: set[str] | 
             return True
         case "construct" if "own" in node:
             return True
+        case "method" | "operator" if node["name"].startswith("vk::unknown"):
+            given = node["args"][1:] if node["k"] == "operator" else node["args"]
+            if any(dtype_of(a["t"]) is None for a in given):
+                return True
         case "method" | "operator" if "at::Tensor" in node["name"] or any(
             a.get("t") == "at::Tensor" for a in (node.get("base") or {}, *node["args"])
         ):

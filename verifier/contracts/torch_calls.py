@@ -29,6 +29,7 @@ from verifier.contracts.objects import (
     Tensor,
     Text,
     Unknown,
+    Unlisted,
     Value,
 )
 from verifier.contracts.run import Dead, Refused
@@ -47,6 +48,7 @@ from verifier.contracts.values import (
     element_of,
     limits,
     lnot,
+    symbol,
     truth,
 )
 from verifier.frontend.host import Node
@@ -141,6 +143,11 @@ def method(host: Evaluator, node: Node, hint: str) -> Value:
         return Unknown(name)
     if isinstance(base, Sizes):
         return _sizes_method(host, base, name, nodes)
+    if isinstance(base, Unlisted) and name == "size":
+        label = f"{base.name}_count"
+        if label not in run.symbols:
+            run.fresh(label, "scalar", "u64", meaning=f"{base.name}.size()", lo=0, hi=1 << 40, low=0)
+        return symbol(label, 0, 1 << 40, "u64")
     if isinstance(base, Items):
         return _items_method(host, base, name, nodes, node)
     if name == "stream" or name.startswith("operator CUstream"):

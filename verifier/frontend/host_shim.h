@@ -118,7 +118,7 @@ template <class T> T ceil(T); template <class T> T floor(T); template <class T> 
 template <class T> T abs(T); template <class T> T fabs(T); template <class T> T exp(T); template <class T> T log(T);
 template <class T> T log2(T); template <class T> T sqrt(T); template <class T> T tanh(T); template <class T> T sin(T);
 template <class T> T cos(T); template <class T, class U> T pow(T, U); template <class T> bool isnan(T);
-template <class T, class U> T fmod(T, U); template <class T> T rsqrt(T); template <class T> bool isinf(T);
+template <class T, class U> T fmod(T, U); template <class T> T rsqrt(T); template <class T> bool isinf(T); template <class T> bool isfinite(T); template <class T> T log1p(T); template <class T> T cbrt(T); template <class T> T lround(T);
 double ceil(int); double ceil(long); double floor(int); double sqrt(int); double sqrt(long); double log2(int); double log2(long);
 template <class T> struct numeric_limits {
   static constexpr T max(); static constexpr T min(); static constexpr T lowest(); static constexpr T infinity();
@@ -198,7 +198,7 @@ template <> struct multiplies<void> { template <class A> A operator()(A, A) cons
 void exit(int); void abort(); int rand(); void srand(unsigned); void *malloc(size_t); void free(void *);
 void *memcpy(void *, const void *, size_t); void *memset(void *, int, size_t);
 }
-using std::isnan;
+using std::isnan; using std::isinf; template <class T> bool isfinite(T); template <class T> bool signbit(T);
 template <class T> T ceil(T); double ceil(int); double ceil(long); template <class T> T floor(T);
 template <class T> T sqrt(T); double sqrt(int); double sqrt(long); float ceilf(float); float floorf(float); float sqrtf(float);
 float fabsf(float); float expf(float); float logf(float); float tanhf(float); float powf(float, float); float rsqrtf(float);
