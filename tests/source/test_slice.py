@@ -44,6 +44,8 @@ KEPT = {
     "compound operator": "struct C { float r; };\n__device__ void operator+=(C& a, C b) { a.r += b.r; }\n"
     "__device__ bool operator<=(C a, C b) { return a.r <= b.r; }\n"
     "__global__ void k(C* p) { p[0] += p[1]; if (p[0] <= p[1]) p[0].r = 0; }",
+    "explicit instantiation": "template <class T> __global__ void k(T* p) { *p = 1; }\n"
+    "template __global__ void k<float>(float*);",
     "launch bounds before the name": "__global__ void __launch_bounds__(256, 2) k(int* p) { *p = 1; }",
     "attributes": "struct __align__(16) A { float x; };\n__global__ __launch_bounds__(64) void k(A* p) { p->x = 1; }",
     "linkage": 'extern "C" __global__ void k(int* p) { *p = 1; }',
@@ -88,7 +90,6 @@ DROPPED = {
     "module": 'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("f", &launch); }',
     "static_assert": 'static_assert(sizeof(int) == 4, "int");',
     "using of a host namespace": "using namespace torch::indexing;",
-    "explicit instantiation": "template __global__ void k<float>(float*);",
     "stray semicolons": ";;",
     "unused device function": "__device__ int unused() { return 1; }",
     "forward declared class": "class Later;",

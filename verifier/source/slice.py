@@ -97,6 +97,8 @@ def _reachable(every: Sequence[Declaration]) -> set[int]:
     by_name: dict[str, list[Declaration]] = {}
     kernels = [d for d in every if _is_kernel(d) and d.defines]
     queue = list(kernels)
+    if kernels:  # an explicit instantiation of a kernel says which of them exist
+        queue += [d for d in every if d.kind == "template" and "__global__" in d.uses]
     for declaration in filter(_for_device, every):
         for name, _ in declaration.names:
             if name == "operator" and kernels:

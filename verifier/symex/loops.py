@@ -137,22 +137,18 @@ class LoopRules(_Base):
         if not isinstance(stmt, ir.Assign):
             return None
         value = strip_conversions(stmt.value)
+        own = ir.Read(name, self.s.kernel.locals[name])
         sign, scale = 1, 1
         match value:
             case ir.Binary(op="add" | "sub" as op, left=a, right=b) if isinstance(value.type, ir.Int):
-                a, b = strip_conversions(a), b
-                if isinstance(a, ir.Read) and a.name == name:
+                if strip_conversions(a) == own:
                     amount: ir.Expr = b
-                elif (
-                    op == "add"
-                    and isinstance(strip_conversions(b), ir.Read)
-                    and strip_conversions(b) == ir.Read(name, strip_conversions(b).type)
-                ):
-                    amount = value.left
+                elif op == "add" and strip_conversions(b) == own:
+                    amount = a
                 else:
                     return None
                 sign = 1 if op == "add" else -1
-            case ir.PtrAdd(pointer=ir.Read(name=p), index=amount) if p == name:
+            case ir.PtrAdd(pointer=p, index=amount) if strip_conversions(p) == own:
                 scale = ir.size_of(value.type.elem)
             case _:
                 return None

@@ -111,8 +111,13 @@ def place_expressions(place: ir.Place) -> list[ir.Expr]:
 
 
 def strip_conversions(e: ir.Expr) -> ir.Expr:
-    """The expression under its integer conversions."""
-    while isinstance(e, ir.Convert) and isinstance(e.type, ir.Int) and isinstance(e.operand.type, ir.Int):
+    """The expression under its conversions from integer to integer, and from pointer to pointer."""
+    while isinstance(e, ir.Convert):
+        kinds = e.type, e.operand.type
+        if not all(isinstance(k, ir.Int) for k in kinds) and not all(
+            isinstance(k, ir.Pointer) for k in kinds
+        ):
+            break
         e = e.operand
     return e
 
