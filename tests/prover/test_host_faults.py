@@ -56,3 +56,12 @@ def test_the_problems_own_sizes_come_first() -> None:
         (Symbol("a", "dim", value=77), Symbol("s", "scalar", value=3)), (), (), (), "lifted",
     )  # fmt: skip
     assert large_sizes(made)[0] == {"a": 77, "s": 3}
+
+
+def test_an_empty_input_belongs_to_the_edge_domain() -> None:
+    made = contract("a - b")
+    empty = {"a": 0, "b": 1}
+    assert host_faults.refused(made, empty, 0) is not None
+    assert host_faults.empty_input(made, empty)
+    assert host_faults.first(made, (empty,), "launch", 0) is None
+    assert host_faults.first(made, ({"a": 1, "b": 1},), "launch", 0) is not None

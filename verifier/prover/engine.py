@@ -243,6 +243,8 @@ class _Engine:
         tried = 0
         sizes = tuple(reversed(self.large)) if property_ == "overflow" else self.small[:5]
         for w in candidates(c, d, o, sizes):
+            if host_faults.empty_input(self.contract, w.symbols):
+                continue
             tried += 1
             confirmed = self.settings.replay(w, property_, o.span)
             if confirmed is not None:
