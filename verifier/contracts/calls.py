@@ -66,13 +66,15 @@ _FLOAT_FUNCTIONS = frozenset(
 
 _PURE = frozenset(
     "min max ceil floor ceilf floorf round roundf move forward make_tuple make_pair abs labs clamp ceil_div accumulate atoi stoi "
-    "atol stol atof stof rand time clock malloc calloc strcmp strlen to_string getenv warp_size check fail dispatch no_dispatch "
+    "isnan isinf isfinite signbit log1p cbrt lround atol stol atof stof rand time clock malloc calloc strcmp strlen to_string "
+    "getenv warp_size check fail dispatch no_dispatch "
     "exit abort getCurrentCUDAStream getDefaultCUDAStream getStreamFromPool getCurrentDeviceProperties "
     "getDeviceProperties".split()
 )
 
 
-_C_LIBRARIES = ("cublas", "cudnn", "curand", "cufft", "cusparse", "cusolver", "nccl", "nvtx", "MPI_")
+_C_LIBRARIES = ("cuda", "cuMem", "cuCtx", "cuDevice", "cuStream", "cuEvent", "cublas", "cudnn", "curand", "cufft", "cusparse",
+                "cusolver", "nccl", "nvtx", "MPI_")  # fmt: skip
 
 
 def by_value(name: str) -> bool:
