@@ -13,6 +13,7 @@ Example::
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,10 +81,17 @@ class Expected:
 
 
 class Oracle:
-    """A running oracle. ``readable``: files that a user's reference or problem needs."""
+    """A running oracle. ``readable``: files that a user's reference or problem needs; ``deadline`` in time.monotonic()."""
 
-    def __init__(self, sandbox: Sandbox, *, readable: Sequence[Path] = (), seconds: float = 60.0) -> None:
-        self._seconds = seconds
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        readable: Sequence[Path] = (),
+        seconds: float = 60.0,
+        deadline: float = float("inf"),
+    ) -> None:
+        self._seconds, self._deadline = seconds, deadline
         self._child = start(
             python_argv("fuzz.oracle_child"),
             sandbox=sandbox,
@@ -141,7 +149,8 @@ class Oracle:
                     raise OracleError(TORCH_MISSING, missing=True)
                 self._ready, self.torch = True, str(hello["torch"])
             pipes.write(self._child.stdin, header, blobs)
-            answer, data = pipes.read(source, self._seconds)
+            left = max(1.0, self._deadline - time.monotonic())
+            answer, data = pipes.read(source, min(self._seconds, left))
         except pipes.PipeError as error:
             self.close()
             raise OracleError(f"the reference could not be evaluated: {error}") from error

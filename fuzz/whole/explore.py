@@ -65,7 +65,7 @@ class Task:
 @dataclass(slots=True)
 class Outcome:
     """``wrong``: in words, shown twice. ``edge``: wrong for far values only. ``changed``: an argument that ModelNew
-    changes. ``set_by``: name or seed.
+    changes. ``set_by``: name, order or seed.
 
     ``vacuous``: examples whose bounds were too wide to count. ``width``: the sharpest, as part of the largest value.
     """
@@ -100,7 +100,7 @@ class Made:
     later: dict[str, Array]
     inputs: tuple[Array | None, ...]
     mapping: dict[str, str]
-    mode: Literal["name", "seed"]
+    mode: Literal["name", "order", "seed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,7 @@ class Compared:
     fault: str = ""
     checked: int = 0
     changed: str = ""
+    launched: frozenset[str] = frozenset()
 
 
 def explore(task: Task, oracle: Oracle, budget: Budget) -> Outcome:
@@ -152,7 +153,15 @@ class _Search:
 
     def session(self, opt: str) -> Session:
         task = self.task
-        return Session(self.folder, task.submission, task.kernels, task.sandbox, cache=task.cache, opt=opt)
+        return Session(
+            self.folder,
+            task.submission,
+            task.kernels,
+            task.sandbox,
+            cache=task.cache,
+            opt=opt,
+            deadline=self.budget.deadline,
+        )
 
     def run(self) -> None:
         with self.session("O1") as session:
@@ -161,7 +170,7 @@ class _Search:
             pool = self.pool(session)
             self.outcome.set_by = pool[0].mode
             self.outcome.sizes = [dict(m.sizes) for m in pool]
-            good: list[Example] = []
+            good: list[tuple[Example, frozenset[str]]] = []
             for example in self.examples(pool, session):
                 if time.monotonic() > self.budget.deadline:
                     wanted = self.budget.examples
@@ -171,17 +180,17 @@ class _Search:
                 compared = self.one(session, example)
                 self.outcome.changed = self.outcome.changed or compared.changed
                 if compared.fault:
-                    self.confirm(example, compared, known=any(e.made.mode == "name" for e in good))
+                    self.confirm(example, compared, known=any(e.made.mode == "name" for e, _ in good))
                     return
                 self.outcome.examples += compared.checked > 0
                 self.outcome.vacuous += compared.checked == 0
-                good += [example] if compared.checked else []
+                good += [(example, compared.launched)] if compared.checked else []
             if 4 * len(good) < self.budget.examples:
                 raise Undecided(
                     f"only {len(good)} of {self.budget.examples} examples tell anything: the bounds of the model are too wide"
                 )
             self.noticed(session, good)
-            self.outcome.edge = self.far(session, good[0])
+            self.outcome.edge = self.far(session, good[0][0])
 
     # --- sizes and parameters ---
 
@@ -232,7 +241,7 @@ class _Search:
         )
         own = session.build(sizes, facts["init"], seed)
         learned = {n for n, _, _, is_parameter in entries if is_parameter}
-        mapping = matched(own, first)
+        mapping, guessed = matched(own, first)
         whole = set(mapping) == {n for n, a in own.items() if _float(a)} and learned <= set(mapping.values())
         if not whole:
             for name in sorted(learned - set(mapping.values())):
@@ -251,7 +260,7 @@ class _Search:
             later,
             inputs,
             mapping,
-            "name" if whole else "seed",
+            ("order" if guessed else "name") if whole else "seed",
         )
 
     def examples(self, pool: Sequence[Made], session: Session) -> Iterator[Example]:
@@ -262,7 +271,7 @@ class _Search:
         slow = [m for m in pool if m not in quick]
         for index in range(self.budget.examples):
             base = slow.pop() if slow and index % 4 == 2 else quick[index % len(quick)]
-            seed = self.budget.seed + (index // len(quick)) % (3 if base.mode == "name" else 1000)
+            seed = self.budget.seed + (index // len(quick)) % (3 if base.mode != "seed" else 1000)
             made = base if seed == base.seed else self.again(session, base, seed)
             own = self.task.structured or index % 4 == 0 or not any(a and _float(a) for a in made.inputs)
             recipe = None if own else Recipe(KINDS[index % len(KINDS)], self.budget.seed + index)
@@ -291,7 +300,7 @@ class _Search:
         ]
         session.build(dict(made.sizes), made.facts["init"], made.seed)
         tensors, state = list(inputs), {}
-        by_name = made.mode == "name" and not seeded
+        by_name = made.mode != "seed" and not seeded
         if by_name:
             for own, name in made.mapping.items():
                 state[own] = len(tensors)
@@ -310,7 +319,7 @@ class _Search:
         )
         words = f"argument {changed} of forward" if changed is not None else ""
         compared = self.compare(example, result, inputs, state)
-        return Compared(compared.fault, compared.checked, words)
+        return Compared(compared.fault, compared.checked, words, frozenset(result.launched))
 
     def compare(
         self, example: Example, result: Result, inputs: list[Array], state: dict[str, Array]
@@ -366,6 +375,10 @@ class _Search:
             again = self.one(session, example)
             if not again.fault:
                 raise Undecided(f"not reproduced in an unoptimised build: {compared.fault}")
+            if example.made.mode == "order":
+                raise Undecided(
+                    f"ModelNew's parameters have other names, and with those of one shape in order: {compared.fault}"
+                )
             if example.made.mode == "name" and not known:
                 first = self.one(session, example, seeded=True)
                 if not first.fault:
@@ -387,12 +400,12 @@ class _Search:
                 return fault
         return ""
 
-    def noticed(self, session: Session, good: list[Example]) -> None:
+    def noticed(self, session: Session, good: list[tuple[Example, frozenset[str]]]) -> None:
         """Garbage in place of what a kernel writes must show, or the comparison says nothing about the kernel."""
         if not self.outcome.launched:
             raise Undecided("ModelNew.forward launches no kernel of the submission")
         for label in list(self.outcome.launched):
-            for example in good[:4]:
+            for example in [e for e, labels in good if label in labels][:4]:
                 try:
                     if self.one(session, example, garbage=label).fault:
                         break
@@ -407,21 +420,29 @@ class _Search:
                 )
 
 
-def matched(own: dict[str, Array], model: dict[str, Array]) -> dict[str, str]:
-    """ModelNew's floating-point tensors -> the model's: by name, else those of equal contents, in order.
+def matched(own: dict[str, Array], model: dict[str, Array]) -> tuple[dict[str, str], bool]:
+    """ModelNew's floating-point tensors -> the model's, and whether that is a guess.
 
-    Contents are those that the same seed gave. Equal ones that are not equally many are left alone.
+    By name; then those of equal contents (which the same seed gave), in order; then, as a guess, those of one shape, in
+    order. Groups that are not equally many are left alone.
     """
     found = {n: n for n, a in own.items() if n in model and model[n].shape == a.shape and _float(a)}
-    groups: dict[tuple[tuple[int, ...], bytes], tuple[list[str], list[str]]] = {}
-    for side, arrays, taken in ((0, own, set(found)), (1, model, set(found.values()))):
-        for name, array in arrays.items():
-            if name not in taken and _float(array):
-                groups.setdefault((array.shape, array.data), ([], []))[side].append(name)
-    for ours, theirs in groups.values():
-        if len(ours) == len(theirs):
-            found.update(zip(ours, theirs, strict=True))
-    return found
+
+    def pair(by_contents: bool) -> bool:
+        groups: dict[object, tuple[list[str], list[str]]] = {}
+        for side, arrays, taken in ((0, own, set(found)), (1, model, set(found.values()))):
+            for name, array in arrays.items():
+                if name not in taken and _float(array):
+                    key = array.shape, array.data if by_contents else b""
+                    groups.setdefault(key, ([], []))[side].append(name)
+        before = len(found)
+        for ours, theirs in groups.values():
+            if len(ours) == len(theirs):
+                found.update(zip(ours, theirs, strict=True))
+        return len(found) > before
+
+    pair(by_contents=True)
+    return found, pair(by_contents=False)
 
 
 def _float(array: Array) -> bool:

@@ -36,6 +36,8 @@ from verifier.source.device_text import Submission
 LIMITS = Limits(cpu_seconds=600, memory_mb=16384, processes=64)
 MOST = 256 << 20
 """Bytes of one answer of the submission's process."""
+SECONDS = 60.0
+"""For one answer of the submission's process, its launches included."""
 LAUNCHES = 400
 """Launches that one run may make."""
 NAMES = {
@@ -91,11 +93,11 @@ class Session:
         *,
         cache: Path | None = None,
         opt: str = "O1",
-        seconds: float = 60.0,
+        deadline: float = float("inf"),
     ) -> None:
         self._submission, self._sandbox, self._cache, self._opt = submission, sandbox, cache, opt
         self._kernels = kernels
-        self._seconds = seconds
+        self._deadline = deadline
         self._simulators: dict[str, Any] = {}
         self._launched: dict[str, int] = {}
         self._order: Order = ("forward", 0)
@@ -182,7 +184,7 @@ class Session:
         """Send a request and serve launches until the answer is there."""
         assert self._child.stdin is not None
         reason: Stopped | None = None
-        deadline = time.monotonic() + self._seconds
+        deadline = min(time.monotonic() + SECONDS, self._deadline + 1.0)
         count = 0
         try:
             pipes.write(self._child.stdin, header, blobs)

@@ -17,10 +17,11 @@ import pytest
 from fuzz import oracle as oracles
 from specs.policy import Policy
 from specs.results import GateResult, Outcome, Severity
+from verifier.contracts import problem as problems
 from verifier.gates import fuzz as gate
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Module
-from verifier.isolation import probe
+from verifier.isolation import Sandbox, probe
 from verifier.source.device_text import DeviceText, Submission
 
 F = np.float32
@@ -175,3 +176,14 @@ def test_gate_imports_without_torch_without_torch() -> None:
     code = "import sys; import verifier.gates.fuzz; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_host_code_is_never_run_without_a_sandbox(audit: Any, tmp_path: Path) -> None:
+    path = tmp_path / "problem.py"
+    path.write_text(
+        "import torch\nn = 64\nclass Model(torch.nn.Module):\n    def forward(self, x, y):\n        return x + y\n"
+        "def get_inputs():\n    return [torch.randn(n), torch.randn(n)]\ndef get_init_inputs():\n    return []\n"
+    )
+    problem = problems.load(path, sandbox=probe())
+    result = audit(RIGHT, None, problem=problem, run_wrapper=True, sandbox=Sandbox("none"))
+    assert result.outcome is Outcome.INCONCLUSIVE and "needs a sandbox" in result.detail

@@ -225,7 +225,9 @@ def test_parameters_are_matched_by_name_then_by_contents() -> None:
 
     model = {"fc.weight": array(b"1234"), "fc.bias": array(b"5678"), "scale": array(b"9999")}
     own = {"fc.weight": array(b"abcd"), "b": array(b"5678"), "other": array(b"....")}
-    assert matched(own, model) == {"fc.weight": "fc.weight", "b": "fc.bias"}
+    assert matched(own, model) == ({"fc.weight": "fc.weight", "b": "fc.bias", "other": "scale"}, True)
+    assert matched({"b": array(b"5678")}, model) == ({"b": "fc.bias"}, False)
+    assert matched({"b": array(b"none")}, model) == ({}, False)
 
 
 def test_garbage_changes_only_what_was_written() -> None:

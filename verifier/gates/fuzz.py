@@ -73,7 +73,11 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
     torch = ""
     with ExitStack() as stack:
         oracle = stack.enter_context(
-            Oracle(context.sandbox, readable=references.files(context.reference or ""))
+            Oracle(
+                context.sandbox,
+                readable=references.files(context.reference or ""),
+                deadline=context.deadline,
+            )
         )
         try:
             units = _units(context, executor, doubts)
