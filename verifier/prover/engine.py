@@ -22,6 +22,7 @@ from verifier.ir.nodes import Kernel
 from verifier.prover import host_faults
 from verifier.prover.discharge import Decision, Discharger
 from verifier.prover.missing import Missing, missing_clause
+from verifier.prover.proposals import settle
 from verifier.prover.sizes import equal_sizes, large_sizes
 from verifier.prover.witness import candidates, is_problem, satisfiable
 from verifier.smt.solver import SolverPool
@@ -93,6 +94,16 @@ def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerd
         engine = _Engine(kernel, replace(contract, requires=(*contract.requires, *used.values())), settings)
         result = engine.run()
     proposed = {m.clause: m for m in engine.missing if m.clause and m.clause not in used}
+    if proposed:
+
+        def again(clauses: Iterable[Clause]) -> tuple[KernelVerdicts, list[Missing]]:
+            asked = _Engine(
+                kernel, replace(contract, requires=(*contract.requires, *used.values(), *clauses)), settings
+            )
+            return asked.run(), asked.missing
+
+        properties, findings = settle(result, proposed, again, settings.deadline)
+        result = replace(result, properties=properties, findings=findings)
     clauses = [
         *used.values(),
         *(Clause(text, "assumed", contract.launch.span, m.sentence) for text, m in proposed.items()),

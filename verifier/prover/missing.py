@@ -19,6 +19,7 @@ from verifier.smt.smtlib import gather, script
 from verifier.smt.terms import Const, PolyTerm, Term, atoms
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.pointers import address_of
+from verifier.symex.summary import MemoryObject
 from verifier.symex.symbols import texts
 
 MAX_PROPOSALS = 24
@@ -138,12 +139,15 @@ def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
             dims.add(symbol_of[named])
     seen = atoms([*o.hyps, o.goal])
     used = [x for x in seen if symbol_of.get(x) in dims]
-    extents = [a.obj.extent for a in o.accesses if a.obj.extent is not None]
+    objects = [a.obj for a in o.accesses] or _indexed_by(c, o)
+    extents = [x.extent for x in objects if x.extent is not None]
     extent = [x for x in atoms(extents) if symbol_of.get(x) in dims]
-    for a in extent:
-        for b in used:
-            if a is not b and b not in extent:
-                yield f"{symbol_of[a]} == {symbol_of[b]}", {a: b}, None
+    pairs: dict[tuple[Term, Term], None] = {}
+    for one in extents:
+        sizes = [x for x in atoms([one]) if symbol_of.get(x) in dims]
+        pairs |= dict.fromkeys((a, b) for a in sizes for b in used if b not in sizes)
+    for a, b in pairs:
+        yield f"{symbol_of[a]} == {symbol_of[b]}", {a: b}, None
     for constant in _shape_constants(c.s.contract):
         for a in dict.fromkeys([*used, *extent]):
             yield f"{symbol_of[a]} == {constant}", {a: t.const(constant)}, None
@@ -155,6 +159,17 @@ def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
             top, bottom = (_text(y, symbol_of) for y in x.args)
             if top is not None and bottom is not None:
                 yield f"{top} % {bottom} == 0", {}, t.eq(t.rem(*x.args), t.zero)
+
+
+def _indexed_by(c: Claims, o: Obligation) -> list[MemoryObject]:
+    """The buffers, those first whose index has a product that the obligation is about."""
+    t = c.s.t
+    products = {
+        m for term in atoms([o.goal]) if term.op == "poly" for m in t.poly(term) if any(a.level for a in m)
+    }
+    buffers = [x for x in c.s.objects.values() if x.buffer is not None]
+    first = {a.obj.name for a in c.s.accesses if any(m in products for m in t.poly(a.offset))}
+    return sorted(buffers, key=lambda x: x.name not in first)
 
 
 def _at_least(
