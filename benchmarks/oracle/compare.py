@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -146,7 +146,7 @@ def _assumption_fails(contract: Contract, record: Mapping[str, Any], case: Case)
             size == 1 or stride == want for size, stride, want in _layout(tensor)
         )
         false = {
-            "contiguous": not contiguous,
+            "contiguous": not contiguous or argument.get("contiguous") is False,
             "strides": any(stride != want for _, stride, want in _layout(tensor)),
             "dtype": tensor.dtype != more,
             "same_device": tensor.cpu,
@@ -298,8 +298,9 @@ def _solve(
         return Match("fits")
     told, budget[0] = _told(*deepest[0]) if deepest else "nothing can be tried", _TRIES
     todo = [c for c in todo if c.what != "size cap"]
+    symbols = {n: replace(s, low=0) if s.kind == "dim" else s for n, s in symbols.items()}
     if search(known, open_):
-        return Match("outside", "size cap")
+        return Match("outside", "size cap, or an empty tensor that the launcher makes")
     if any(isinstance(v, Tensor) and v.numel == 0 for v in case.values):
         return Match("outside", "an empty tensor")  # what is computed from it has sizes of 0
     return Match("differs", f"no values of {', '.join(open_)} explain it: {told}")

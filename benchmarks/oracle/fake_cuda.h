@@ -15,6 +15,8 @@ inline std::ostream &out() {
 }
 inline std::map<uint64_t, std::shared_ptr<Memory>> &live() { static std::map<uint64_t, std::shared_ptr<Memory>> m; return m; }
 inline std::map<std::pair<uint64_t, int>, int64_t> &asked() { static std::map<std::pair<uint64_t, int>, int64_t> m; return m; }
+// Addresses that were asked of a tensor that is not contiguous.
+inline std::set<uint64_t> &loose() { static std::set<uint64_t> s; return s; }
 inline uint64_t &next_address() { static uint64_t a = uint64_t(1) << 44; return a; }
 inline int &next_id() { static int n = 0; return n; }
 inline std::mt19937_64 &dice() { static std::mt19937_64 d; return d; }
@@ -40,7 +42,7 @@ inline Memory *find(const void *p) {
   Memory *m = std::prev(it)->second.get();
   return a <= m->address + m->bytes + (1 << 19) ? m : nullptr;
 }
-inline void reset() { live().clear(); asked().clear(); next_address() = uint64_t(1) << 44; next_id() = 0; deadline() = std::chrono::steady_clock::now() + std::chrono::milliseconds(400); }
+inline void reset() { live().clear(); asked().clear(); loose().clear(); next_address() = uint64_t(1) << 44; next_id() = 0; deadline() = std::chrono::steady_clock::now() + std::chrono::milliseconds(400); }
 }
 
 struct cudaDeviceProp {
@@ -113,7 +115,7 @@ inline void pointer(std::ostream &o, const void *p, bool constant) {
   if (!m) { o << ", \"memory\": null"; return; }
   auto it = asked().find({a, m->id});
   o << ", \"memory\": " << m->id << ", \"offset\": " << int64_t(a - m->address) << ", \"bytes\": " << m->bytes << ", \"fresh\": " << (m->fresh ? "true" : "false") << ", \"initialised\": " << (m->initialised ? "true" : "false")
-    << ", \"zero\": " << (m->zero ? "true" : "false") << ", \"written\": " << (m->written ? "true" : "false") << ", \"extent\": " << (it == asked().end() ? -1 : it->second);
+    << ", \"zero\": " << (m->zero ? "true" : "false") << ", \"written\": " << (m->written ? "true" : "false") << ", \"contiguous\": " << (loose().count(a) ? "false" : "true") << ", \"extent\": " << (it == asked().end() ? -1 : it->second);
 }
 inline std::vector<Memory *> &touched() { static std::vector<Memory *> t; return t; }
 template <class T> void show(std::ostream &o, const T &v) {

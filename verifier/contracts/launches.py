@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verifier.contracts.lvalues import plain
+from verifier.contracts.effects import assigned_variables, effects
+from verifier.contracts.lvalues import plain, pure
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -64,6 +65,10 @@ def call(host: Evaluator, node: Node) -> None:
 
 def launch(host: Evaluator, node: Node) -> None:
     """Record a ``<<<>>>``."""
+    if _order_matters(host, [*node["config"], *node["args"]]):
+        raise Refused(
+            f"{host.span(node)}: what is launched depends on the order in which the arguments are evaluated"
+        )
     args = [host.eval(a) for a in node["args"]]
     _record(host, node, node["config"], tuple(args), _kernel(host, node))
 
@@ -151,3 +156,10 @@ def _stream(host: Evaluator, node: Node) -> str:
     if isinstance(value, Null) or (isinstance(value, Int) and value.value == 0):
         return ""
     return f"{node.get('name') or node['k']}"
+
+
+def _order_matters(host: Evaluator, parts: list[Node]) -> bool:
+    """Whether one part changes what another reads: C++ does not say which is evaluated first."""
+    changed = [set() if pure(p) else assigned_variables(host, [p]) for p in parts]
+    named = [effects(host.code, p).named | cells for p, cells in zip(parts, changed, strict=True)]
+    return any(cells & others for i, cells in enumerate(changed) for j, others in enumerate(named) if i != j)

@@ -26,7 +26,7 @@ from verifier.contracts.loops import (
     execute_range,
     havoc_cells,
 )
-from verifier.contracts.lvalues import roots
+from verifier.contracts.lvalues import plain, roots
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -262,7 +262,11 @@ class Host(Evaluator):
             self.cells[identity] = self._uninitialised(variable)
             return
         if variable["ref"]:
-            place = self.place(variable["init"])
+            init = variable["init"]
+            while plain(init)["k"] == "cond":  # a name of one or the other
+                init = plain(init)
+                init = init["a" if self.run.decide(self.condition(init["c"]), self.span(init)) else "b"]
+            place = self.place(init)
             if place is not None and place.cell != identity:
                 self.references[identity] = place
                 return

@@ -5,6 +5,8 @@ Example: the roots of ``p->sizes[i]`` are ``{p}``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from verifier.frontend.host import Node
 
 COMPARES = ("<", ">", "<=", ">=", "==", "!=")
@@ -33,26 +35,42 @@ def roots(node: Node | None) -> set[str]:
     return set()
 
 
+_READING = ("==", "!=", "<", ">", "<=", ">=", "+", "-", "/", "%", "[]", "!", "*", "->", "bool")
+"""Overloaded operators of the libraries that change nothing."""
+_CHANGING = frozenset(
+    "push_back emplace_back emplace pop_back clear resize insert erase fill assign swap reset release get set def "
+    "impl synchronize set_device backward save_for_backward".split()
+)
+
+
 def pure(node: Node) -> bool:
     """Whether evaluating it can change nothing and does not launch (the right side of && may then be evaluated)."""
     match node["k"]:
         case "un":
-            return node["op"] not in ("++", "--", "p++", "p--") and pure(node["a"])
+            own = node["op"] not in ("++", "--", "p++", "p--")
         case "bin":
-            return (
-                not (node["op"].endswith("=") and node["op"] not in COMPARES)
-                and pure(node["a"])
-                and pure(node["b"])
-            )
-        case "call" | "launch" | "lambda" | "throw":
-            return False
+            own = not (node["op"].endswith("=") and node["op"] not in COMPARES)
+        case "call" | "launch" | "lambda" | "throw" | "new" | "unknown":
+            own = False
+        case "operator":
+            own = "fn" not in node and node["name"].split("operator")[-1].strip() in _READING
         case "method":
             name = node["name"].split("::")[-1]
-            if name == "size":  # throws for a dim that is not there
-                return False
-            return not name.endswith("_") and (node["base"] is None or pure(node["base"]))
+            # size() throws for a dim that is not there
+            own = "fn" not in node and name != "size" and not name.endswith("_") and name not in _CHANGING
+        case "construct":
+            own = not node.get("own")
         case _:
-            return True
+            own = True
+    return own and all(pure(child) for child in _children(node))
+
+
+def _children(node: Node) -> Iterator[Node]:
+    for key, value in node.items():
+        if key not in ("s", "body", "params"):
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, dict) and "k" in item:
+                    yield item
 
 
 def plain(node: Node) -> Node:
