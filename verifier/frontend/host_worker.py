@@ -355,7 +355,7 @@ class Reader(ExpressionReader):
 _LAUNCH = re.compile(r"<<<|\bcudaLaunch(?:Cooperative)?Kernel(?:ExC?)?\b")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _INTRINSIC = re.compile(
-    r"\b(__(?!builtin|attribute|launch|align|restrict|declspec)[a-z]\w*|atomic[A-Z]\w*)\s*\("
+    r"\b(__(?!builtin|attribute|launch|align|restrict|declspec|syncthreads\b)[a-z]\w*|atomic[A-Z]\w*)\s*\("
 )
 _UNKNOWN_NAME = re.compile(r"use of undeclared identifier '(\w+)'")
 
