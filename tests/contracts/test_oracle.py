@@ -39,7 +39,9 @@ def test_every_launch_is_one_that_its_contract_allows(observed: dict[str, Observ
         assert not result.silent, (entry, result.silent)
 
 
-@pytest.mark.parametrize("name, followed", [("launchers_more.cu", 15), ("launchers_odd.cu", 15)])
+@pytest.mark.parametrize(
+    "name, followed", [("launchers_more.cu", 15), ("launchers_odd.cu", 15), ("launchers_effects.cu", 7)]
+)
 def test_odd_host_code_is_followed_rightly_or_not_at_all(name: str, followed: int) -> None:
     found = _observed(90, 4, LAUNCHERS.with_name(name))
     assert not [o.problem for o in found.values() if o.problem]
@@ -49,7 +51,9 @@ def test_odd_host_code_is_followed_rightly_or_not_at_all(name: str, followed: in
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", ["launchers.cu", "launchers_more.cu", "launchers_odd.cu"])
+@pytest.mark.parametrize(
+    "name", ["launchers.cu", "launchers_more.cu", "launchers_odd.cu", "launchers_effects.cu"]
+)
 def test_a_thousand_shapes(name: str) -> None:
     found = _observed(1000, 2, LAUNCHERS.with_name(name))
     assert [r for o in found.values() for r in check(o).differs] == []
