@@ -18,6 +18,7 @@ from verifier.prover.discharge import Discharger
 from verifier.smt.smtlib import gather, script
 from verifier.smt.terms import Const, PolyTerm, Term, atoms
 from verifier.symex.claims import Claims, Obligation
+from verifier.symex.memory_claims import alignment_of
 from verifier.symex.pointers import address_of
 from verifier.symex.summary import MemoryObject
 from verifier.symex.symbols import texts
@@ -83,7 +84,7 @@ def _base_alignment(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
     """The start of a buffer as the caller passes it: ``x[1:]`` is contiguous and aligned to one element."""
     t = c.s.t
     access = o.accesses[0]
-    need = min(access.size & -access.size, 16)
+    need = alignment_of(access)
     if access.obj.buffer is None or access.obj.align % need == 0:
         return None
     start = t.mul(t.const(need), t.app(f"{access.obj.name}.start", (), 0, 0, 1 << 58))

@@ -266,6 +266,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
                     value,
                     scope,
                     vector,
+                    place.type.align if isinstance(place.type, ir.Struct) else 0,
                     volatile,
                     agent,
                 )

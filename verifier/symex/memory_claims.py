@@ -43,9 +43,14 @@ def bounds(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
         yield c.single(property_, a.span, claim, (a.guard,), t.and_(*goals), (a,))
 
 
+def alignment_of(a: Access) -> int:
+    """The alignment in bytes that the access needs, a power of two."""
+    return min(a.align or (a.size & -a.size), 16)
+
+
 def may_be_odd(t: Terms, a: Access) -> bool:
     """Whether the access is wider than the object's element, or at an offset that is not evidently a multiple of its size."""
-    need = a.size & -a.size
+    need = alignment_of(a)
     if need == 1 or 0 <= a.origin != a.number:
         return False
     if a.vector or a.size > max(a.obj.elem, 1):
@@ -59,8 +64,7 @@ def aligned(c: Claims, property_: str) -> Iterator[Obligation]:
     for a in c.s.accesses:
         if not may_be_odd(t, a):
             continue
-        need = a.size & -a.size
-        need = min(need, 16)
+        need = alignment_of(a)
         base = t.true if a.obj.align % need == 0 or a.obj.space in ("shared", "local") else t.false
         if a.obj.space in ("shared", "local") and a.obj.align and a.obj.align % need:
             base = t.false

@@ -57,6 +57,8 @@ class Access:
     value: Term | None = None
     scope: str = "device"
     vector: bool = False
+    align: int = 0
+    """What the accessed type needs (a class of two floats is copied float by float); 0: its size."""
     volatile: bool = False
     agent: Agent | Literal["engine"] = "thread"
     """``engine``: the copy engine, in this interval or a later one; what comes later is recorded as well."""
