@@ -6,6 +6,8 @@ top-level integers replaced by ``sizes``; ``Model`` is built with a fixed seed, 
 arguments (``argument 0``) or parameters (``parameter weight``); parameters that no input stands for are moved off their
 initial values.
 
+A whole model (``"whole": true``) may change its buffers, which are set before every run.
+
 Invariant: the model is traced like every reference, so what has no derived bound is refused by name.
 """
 
@@ -210,7 +212,7 @@ def evaluate(
             arguments[int(name)] = tensor
         else:
             named[name].data.copy_(tensor.reshape(named[name].shape).to(torch.float64))
-    learned = dict(model.named_parameters())  # buffers (running statistics) may change
+    learned = dict(model.named_parameters()) if reference.get("whole") else named
     wanted = [w.partition(" ")[2] for w in reference["operands"] if w.startswith("parameter")]
     parameters = [learned[name] for name in wanted if name in learned]
     return trace(lambda: model(*arguments), [*inputs, *parameters], got, fmt)

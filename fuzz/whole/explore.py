@@ -91,7 +91,10 @@ class Undecided(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Both models at one assignment of sizes with one seed. ``mapping``: ModelNew's tensor -> the model's."""
+    """Both models at one assignment of sizes with one seed. ``mapping``: ModelNew's tensor -> the model's.
+
+    ``equal``: ModelNew starts with the numbers of every parameter of the model, so the seed made them equal.
+    """
 
     sizes: tuple[tuple[str, int], ...]
     seed: int
@@ -101,6 +104,7 @@ class Made:
     inputs: tuple[Array | None, ...]
     mapping: dict[str, str]
     mode: Literal["name", "order", "seed"]
+    equal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,7 @@ class _Search:
         self.outcome = outcome
         self.wire: dict[str, Any] = {
             "kind": "model",
+            "whole": True,
             "path": task.problem.path,
             "text": task.problem.text,
             "values": task.problem.values,
@@ -252,16 +257,11 @@ class _Search:
                     raise Undecided(
                         f"{name} of Model is constant at first, and ModelNew has no parameter for it that could be moved"
                     )
-        return Made(
-            tuple(sorted(sizes.items())),
-            seed,
-            facts,
-            first,
-            later,
-            inputs,
-            mapping,
-            ("order" if guessed else "name") if whole else "seed",
-        )
+        mode: Literal["name", "order", "seed"] = "seed" if not whole else "order" if guessed else "name"
+        have = {_sorted(a) for a in own.values()}
+        equal = all(_sorted(first[name]) in have for name in learned)
+        key = tuple(sorted(sizes.items()))
+        return Made(key, seed, facts, first, later, inputs, mapping, mode, equal)
 
     def examples(self, pool: Sequence[Made], session: Session) -> Iterator[Example]:
         orders: tuple[Literal["forward", "reverse", "random", "interleaved"], ...] = (
@@ -375,16 +375,22 @@ class _Search:
             again = self.one(session, example)
             if not again.fault:
                 raise Undecided(f"not reproduced in an unoptimised build: {compared.fault}")
-            if example.made.mode == "order":
+            mode = example.made.mode
+            if mode == "seed" and not example.made.equal:
                 raise Undecided(
-                    f"ModelNew's parameters have other names, and with those of one shape in order: {compared.fault}"
+                    f"the same seed does not give ModelNew the parameters of Model: {compared.fault}"
                 )
-            if example.made.mode == "name" and not known:
+            if mode == "order" or (mode == "name" and not known):
                 first = self.one(session, example, seeded=True)
+                if mode == "order" and not (first.fault and example.made.equal):
+                    raise Undecided(
+                        f"which parameter of ModelNew is which of Model's is a guess, by order: {compared.fault}"
+                    )
                 if not first.fault:
                     raise Undecided(
                         f"right for the parameters of the start, not for others (ModelNew copies them?): {compared.fault}"
                     )
+                again = first if mode == "order" else again
         self.outcome.wrong = again.fault
 
     def far(self, session: Session, example: Example) -> str:
@@ -423,26 +429,31 @@ class _Search:
 def matched(own: dict[str, Array], model: dict[str, Array]) -> tuple[dict[str, str], bool]:
     """ModelNew's floating-point tensors -> the model's, and whether that is a guess.
 
-    By name; then those of equal contents (which the same seed gave), in order; then, as a guess, those of one shape, in
-    order. Groups that are not equally many are left alone.
+    By name; then those of equal contents, which the same seed gave; then those of one shape. Several of equal contents,
+    or of one shape, are taken in order, which is a guess; groups that are not equally many are left alone.
     """
     found = {n: n for n, a in own.items() if n in model and model[n].shape == a.shape and _float(a)}
 
-    def pair(by_contents: bool) -> bool:
+    guessed = False
+    for by_contents in (True, False):
         groups: dict[object, tuple[list[str], list[str]]] = {}
         for side, arrays, taken in ((0, own, set(found)), (1, model, set(found.values()))):
             for name, array in arrays.items():
                 if name not in taken and _float(array):
                     key = array.shape, array.data if by_contents else b""
                     groups.setdefault(key, ([], []))[side].append(name)
-        before = len(found)
         for ours, theirs in groups.values():
-            if len(ours) == len(theirs):
+            if ours and len(ours) == len(theirs):
                 found.update(zip(ours, theirs, strict=True))
-        return len(found) > before
+                guessed = guessed or not by_contents or len(ours) > 1
+    return found, guessed
 
-    pair(by_contents=True)
-    return found, pair(by_contents=False)
+
+def _sorted(array: Array) -> bytes:
+    """The numbers of a tensor, in whatever order and shape it holds them."""
+    if not _float(array):
+        return b""
+    return np.sort(dtypes.decode(array.data, NAMES[array.dtype])).tobytes()
 
 
 def _float(array: Array) -> bool:

@@ -113,7 +113,7 @@ def fuzzed(tmp_path: Path, programs: Path) -> Callable[..., GateResult]:
         (tmp_path / "problem.py").write_text(problem)
         (tmp_path / "submission.py").write_text(submission)
         options = Options(
-            policy=default_policy(), problem=tmp_path / "problem.py", gates=("fuzz",), effort="low", timeout=120,
+            policy=default_policy(), problem=tmp_path / "problem.py", gates=("fuzz",), effort="low", timeout=300,
             run_wrapper=run_wrapper, cache=programs, keep=tmp_path / "kept",
         )  # fmt: skip
         found = audit(tmp_path / "submission.py", options)
@@ -163,14 +163,13 @@ def test_a_kernel_that_does_not_matter_does_not_pass(fuzzed: Callable[..., GateR
         ("x[row * width + j]", "x[row * width + (j > 0 ? j : 0)] + (j == 1 ? 0.01f : 0.0f)"),
         ("self.mix(x.cuda()), self.shift", "self.mix(x.cuda()), self.mix.bias"),
         ("return ext.row_means(y) * 2.0", "return ext.row_means(y.transpose(2, 3)) * 2.0"),
-        ("torch::empty_like(in);", "torch::zeros_like(in); count -= 1;".replace("count -= 1;", "")),
         ("for (int j = 0; j < width; ++j)", "for (int j = 0; j + 1 < width; ++j)"),
     ],
-    ids=["constant", "parameters", "axis", "harmless", "short"],
+    ids=["constant", "parameters", "axis", "short"],
 )
 def test_wrong_twins_fail(fuzzed: Callable[..., GateResult], old: str, new: str) -> None:
     result = fuzzed(changed(old, new))
-    assert result.outcome is (Outcome.PASS if "zeros_like" in new else Outcome.FAIL), result.detail
+    assert result.outcome is Outcome.FAIL, result.detail
 
 
 @pytest.mark.sweep
