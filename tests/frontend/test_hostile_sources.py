@@ -243,3 +243,22 @@ def test_bytes_that_are_no_text(tmp_path: Path, data: bytes, suffix: str) -> Non
     result = answer(path, ("static",))
     assert result.bad_input or result.verdict in (Outcome.NOT_RUN, Outcome.INCONCLUSIVE)
     assert not complaints(result, path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "st.global.f32 [%0asm, %1;",
+        "ld.global.f32 %0;",
+        "mov.u32;",
+        "cp.async.ca.shared.global [%0];",
+        "mad.lo %0",
+        ";;",
+        "%",
+    ],
+)
+def test_malformed_assembly_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "k.cu"
+    code = f'asm volatile("{text}" :: "l"(x), "f"(1.0f) : "memory");'
+    path.write_text(f"__global__ void k(float* x) {{ {code} }}\nvoid f(float* x) {{ k<<<1, 32>>>(x); }}\n")
+    assert not complaints(answer(path, ("static",)), path)

@@ -119,7 +119,10 @@ class Assembly(Initialisers):
             with self.nested() as effects:
                 meaning = self._meaning(line)
                 assert meaning is not None
-                meaning(run, line)
+                try:
+                    meaning(run, line)
+                except (ValueError, IndexError):  # another number of operands than the instruction has
+                    raise Refused("inline assembly", line.text[:80], node.span) from None
             if line.guard:
                 self.emit(If(self._guard(run, line), tuple(effects), (), run.span))
             else:
