@@ -26,6 +26,7 @@ from specs.contract import Contract
 from specs.policy import GATES, PROPERTIES, Policy
 from specs.results import FileResult, GateResult, Outcome
 from verifier.agreement import agree
+from verifier.deadline import DeadlinePassed
 from verifier.judge import Case, headline, judge
 
 if TYPE_CHECKING:
@@ -69,10 +70,6 @@ class Options:
     sandbox: str = "auto"
     run_wrapper: bool = False
     verbose: bool = False
-
-
-class DeadlinePassed(Exception):
-    """The backstop: a stage was still running after the deadline and its grace."""
 
 
 class BadInput(Exception):

@@ -106,10 +106,10 @@ def test_without_host_code_the_contract_is_drafted(tmp_path: Path, prefix: str) 
 
 def test_a_drafted_contract_counts_once_it_is_typed(tmp_path: Path) -> None:
     path = written(tmp_path, KERNEL)
-    status, said = init(path, None, "auto")
+    status, said = init(path, None, False, "auto")
     contract = tmp_path / "k.contract.toml"
     assert status == 0 and str(contract) in said and contract.exists()
-    assert init(path, None, "auto")[0] == 2
+    assert init(path, None, False, "auto")[0] == 2
     assert file_status(audit(path, OPTIONS)) == 3
     assert file_status(audit(path, replace(OPTIONS, contract=contract))) == 0
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from specs.contract import Clause, Contract, to_json
 from specs.location import Span
 from specs.results import Finding, GateResult, KernelResult, Outcome, PropertyResult, Reason, Verdict, Witness
+from verifier.deadline import DeadlinePassed
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
 from verifier.prover.engine import KernelVerdicts, Settings, verify
@@ -39,9 +40,12 @@ def run(context: GateContext) -> GateResult:
             if shape in proved:
                 made = proved[shape]
             else:
-                made = _one(
-                    context, contract, kernel, pool, _share(context, start, len(context.contracts) - i)
-                )
+                try:
+                    made = _one(
+                        context, contract, kernel, pool, _share(context, start, len(context.contracts) - i)
+                    )
+                except DeadlinePassed:  # what was found before stands
+                    made = _out_of_time(context, contract)
                 if (
                     all(p.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE) for p in made.properties)
                     and not made.clauses
@@ -115,6 +119,16 @@ def _unordered_streams(kernels: list[KernelResult]) -> list[KernelResult]:
             )
         out.append(k)
     return out
+
+
+def _out_of_time(context: GateContext, contract: Contract) -> KernelVerdicts:
+    detail = "the time for this file is up (--timeout)"
+    span = contract.launch.span
+    unknown = (
+        PropertyResult(p, Verdict.UNKNOWN, Reason.RESOURCES, detail, span=span)
+        for p in context.policy.required_properties
+    )
+    return KernelVerdicts(tuple(unknown), ())
 
 
 def _share(context: GateContext, start: float, left: int) -> float:
