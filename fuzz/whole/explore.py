@@ -205,7 +205,8 @@ class _Search:
         why = "the problem's sizes cannot be scaled down"
         late = time.monotonic() + max(10.0, (self.budget.deadline - time.monotonic()) * 0.4)
         for tries, sizes in enumerate(candidates(self.task.problem, seed=self.budget.seed)):
-            if len(found) >= SIZES or tries >= TRIES or time.monotonic() > min(late, self.budget.deadline):
+            wanted = min(SIZES, max(2, self.budget.examples // 4))
+            if len(found) >= wanted or tries >= TRIES or time.monotonic() > min(late, self.budget.deadline):
                 break
             try:
                 made = self.make(session, sizes, self.budget.seed)
