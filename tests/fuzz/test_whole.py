@@ -147,6 +147,7 @@ def test_a_dropped_term_fails(fuzzed: Callable[..., GateResult]) -> None:
     assert result.findings[0].id == "numerics" and "of ModelNew is" in result.findings[0].message
 
 
+@pytest.mark.sweep
 def test_a_kernel_that_does_not_matter_does_not_pass(fuzzed: Callable[..., GateResult]) -> None:
     decoy = changed(
         "        return ext.row_means(y) * 2.0",
