@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verifier.contracts import tensors
+from specs.clauses import INT_TYPES
+from verifier.contracts import elements, tensors
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from verifier.contracts.evaluate import Evaluator
 
 from verifier.contracts.cuda_calls import _HARMLESS, cuda_call
-from verifier.contracts.torch_calls import torch_call
+from verifier.contracts.torch_calls import device_kind, torch_call
 
 _PASS_ONE = (
     "at::Tensor",
@@ -90,7 +91,7 @@ def changes_nothing(full: str) -> bool:
         or name in _HARMLESS
         or name in _FLOAT_FUNCTIONS
         or name.startswith("cuda")
-        or full.startswith(("at::", "torch::"))
+        or (full.startswith(("at::", "torch::")) and not name.endswith(("_", "_out", "_outf")))
     )
 
 
@@ -120,7 +121,7 @@ def construct(host: Evaluator, type_: str, values: list[Value], node: Node) -> V
                 if first.items == last.items
                 else Unknown("a range")
             )
-        return _vector(given)
+        return _vector(given, type_)
     if type_.startswith(_PASS_ONE) or type_.startswith(
         (
             "std::optional",
@@ -133,20 +134,23 @@ def construct(host: Evaluator, type_: str, values: list[Value], node: Node) -> V
     ):
         if type_.startswith("at::TensorOptions") and isinstance(given[0], Dtype):
             return Options(given[0])
+        if type_.startswith("at::TensorOptions") and not isinstance(given[0], Options):
+            return Options(device=device_kind(given[0]))
         return given[0]
     if len(given) == 1 and isinstance(given[0], Record | Items | Dim3 | Pointer | Function | Sizes):
         return given[0]
     return Unknown(f"{host.span(node)}: an object of type {type_}")
 
 
-def _vector(given: list[Value]) -> Value:
+def _vector(given: list[Value], type_: str) -> Value:
     """``vector(n)`` and ``vector(n, v)`` with a small known n; else a host array that is not followed."""
     if isinstance(given[0], Sizes):
         return given[0]
     count = given[0].value if isinstance(given[0], Int) else None
     if count is None or not 0 <= count <= 16 or len(given) > 2:
         return Unknown("a host array")
-    return Items(tuple((given[1] if len(given) == 2 else const(0)) for _ in range(count)))
+    element = elements.default(elements.element_type(type_) or "") if len(given) == 1 else given[1]
+    return Items(tuple(element for _ in range(count)))
 
 
 def call(host: Evaluator, node: Node, hint: str) -> Value:
@@ -180,7 +184,9 @@ def call(host: Evaluator, node: Node, hint: str) -> Value:
         return _rounded(
             host, host.eval(args_nodes[0]), name.removesuffix("f") if name != "ceilf" else "ceil", node
         )
-    if name in ("make_tuple", "make_pair", "tie"):
+    if name == "tie":
+        raise Refused(f"{span}: std::tie() is not followed")
+    if name in ("make_tuple", "make_pair"):
         return Items(tuple(host.eval(a) for a in args_nodes))
     if name == "get" and scope == "std":
         base = host.eval(args_nodes[0])
@@ -257,8 +263,9 @@ def call(host: Evaluator, node: Node, hint: str) -> Value:
             else None
         )
         return const(hi, dtype) if hi is not None and dtype else Float()
+    handles = not full.startswith(("at::", "torch::")) or name.endswith(("_", "_out", "_outf"))
     for argument in args_nodes:
-        host.havoc_node(argument)
+        host.havoc_node(argument, handles)
     if node["t"] == "at::Tensor":
         return tensors.opaque(run, hint or name, f"{full}()")
     return Unknown(f"{span}: {full}()")
@@ -307,9 +314,11 @@ def _ceil_div(host: Evaluator, nodes: list[Node], node: Node) -> Value:
     a, b = (host.eval(n) for n in nodes[:2])
     if not isinstance(a, Int) or not isinstance(b, Int):
         return Unknown("ceil_div")
-    total = arith("+", a, b, a.type)
-    less = arith("-", total, const(1, a.type), a.type) if total else None
-    return (arith("/", less, b, a.type) if less else None) or Unknown("ceil_div")
+    type_ = common(a.type, b.type)
+    a, b = convert(a, type_), convert(b, type_)
+    total = arith("+", a, b, type_)
+    less = arith("-", total, const(1, type_), type_) if total else None
+    return (arith("/", less, b, type_) if less else None) or Unknown("ceil_div")
 
 
 def _rounded(host: Evaluator, value: Value, name: str, node: Node) -> Value:
@@ -349,14 +358,20 @@ def _accumulate(host: Evaluator, nodes: list[Node], node: Node) -> Value:
     values = [host.eval(item) for item in nodes]
     if len(values) == 4 and isinstance(values[0], Iterator) and isinstance(values[1], Iterator):
         first, last, start = values[0], values[1], values[2]
-        whole = first.items == last.items and "multiplies" in nodes[3]["t"]
-        if whole and isinstance(start, Int):
+        whole = first.items == last.items and nodes[3]["t"].startswith("std::multiplies<")
+        given = (elements.template_arguments(nodes[3]["t"]) or ("void",))[0] if whole else ""
+        own = dtype_of(given)  # std::multiplies<int> computes in int
+        if whole and isinstance(start, Int) and (given == "void" or own in INT_TYPES):
             total: Int | None = start
             for item in first.items[first.index : last.index]:
                 if not isinstance(item, Int) or total is None:
                     return Unknown("std::accumulate")
+                if own is not None:
+                    total, item = convert(total, own), convert(item, own)
                 type_ = common(total.type, item.type)
                 product = arith("*", convert(total, type_), convert(item, type_), type_)
+                if product is not None and own is not None:
+                    product = convert(product, own)
                 total = convert(product, start.type) if product is not None else None
             if total is not None:
                 return total

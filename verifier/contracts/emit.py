@@ -200,6 +200,7 @@ class _Emitter(Shapes):
         name = storage.host_name or param
         if storage.gap:
             self.gaps.append(f"parameter {param}: {storage.gap}")
+            return None
         if dtype is None:
             self.gaps.append(f"parameter {param}: the element type of {name} is not known ({self.seen.span})")
             return None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from specs.location import Span
-from verifier.contracts import calls, launches, tensors, torch_calls
+from verifier.contracts import calls, elements, launches, tensors, torch_calls
 from verifier.contracts.lvalues import COMPARES, pure, roots
 from verifier.contracts.memory import Memory, aligned, to_float
 from verifier.contracts.objects import (
@@ -37,6 +37,7 @@ from verifier.contracts.objects import (
 from verifier.contracts.run import Dead, NotSimple, Refused
 from verifier.contracts.values import (
     FALSE,
+    PY,
     SIZES,
     TRUE,
     Bool,
@@ -85,6 +86,10 @@ class Evaluator(Memory):
         value = handler(node, hint)
         if isinstance(value, Pointer) and node.get("t", "").endswith("*"):
             return self.pointer_cast(value, node["t"])
+        if isinstance(value, Int | Bool) and node["k"] in ("call", "operator", "method"):
+            dtype = dtype_of(node.get("t", ""))
+            if dtype not in (None, "bool", "f32", "f64", "f16", "bf16"):
+                return self.coerce(value, node["t"])
         return value
 
     def _eval_int(self, node: Node, hint: str) -> Value:
@@ -96,7 +101,10 @@ class Evaluator(Memory):
     def _eval_enum(self, node: Node, hint: str) -> Value:
         if node["owner"] == "ScalarType":
             return Dtype(tensors.DTYPES.get(node["name"]))
-        return const(node["v"], "i32")
+        type_ = dtype_of(node.get("t", "")) or "i32"
+        if type_ == "bool":
+            return TRUE if node["v"] else FALSE
+        return convert(const(node["v"], PY), type_)
 
     def _eval_float(self, node: Node, hint: str) -> Value:
         value, type_ = node["v"], dtype_of(node["t"]) or "f64"
@@ -168,7 +176,7 @@ class Evaluator(Memory):
             return self.dim3(list(items), node["items"])
         if len(items) == 1 and (dtype_of(node["t"]) or node["t"].endswith("*")):
             return self.coerce(items[0], node["t"])
-        return Items(items)
+        return self.coerce(Items(items), node["t"])
 
     def _eval_member(self, node: Node, hint: str) -> Value:
         if node["base"] is None:
@@ -420,7 +428,7 @@ class Evaluator(Memory):
         values = [self.eval(a, hint) for a in node["args"]]
         if type_ == "dim3":
             return self.dim3(values, node["args"])
-        made = calls.construct(self, type_, values, node)
+        made = self.coerce(calls.construct(self, type_, values, node), type_)
         if isinstance(made, Unknown):
             for value in values:
                 self.lost(value)
@@ -438,10 +446,10 @@ class Evaluator(Memory):
             if node["callee"]["t"] == "vk::unknown":
                 return self._foreign(node["callee"].get("name", ""), node["args"], node)
             target = self.eval(node["callee"])
-            return self.apply(target, self.arguments(node), node)
+            return self.apply(target, self.handed(target, node["args"], node), node)
         if node["name"].endswith("operator()"):
             target = self.eval(node["args"][0])
-            return self.apply(target, [self.eval(a) for a in node["args"][1:]], node)
+            return self.apply(target, self.handed(target, node["args"][1:], node), node)
         if "fn" in node:
             return self.call(node["fn"], self.arguments(node), self.span(node))
         return calls.call(self, node, hint)
@@ -449,9 +457,19 @@ class Evaluator(Memory):
     def arguments(self, node: Node) -> list[Value]:
         """Arguments of a user function: variables bound to a reference parameter are passed as places."""
         function = self.code.functions.get(node.get("fn", ""))
+        return self._handed(function["params"] if function else [], node["args"])
+
+    def handed(self, target: Value, nodes: list[Node], node: Node) -> list[Value]:
+        """Arguments of a lambda or of what a function object holds, likewise."""
+        function: Node | None = self.code.functions.get(node.get("fn", ""))
+        if function is None and isinstance(target, Function):
+            function = target.node if target.node is not None else self.code.functions.get(target.usr)
+        return self._handed(function["params"] if function else [], nodes)
+
+    def _handed(self, params: list[Node], nodes: list[Node]) -> list[Value]:
         out: list[Value] = []
-        for index, argument in enumerate(node["args"]):
-            param = function["params"][index] if function and index < len(function["params"]) else None
+        for index, argument in enumerate(nodes):
+            param = params[index] if index < len(params) else None
             if argument["k"] == "default" and param is not None and param["default"] is not None:
                 out.append(self.eval(param["default"]))
                 continue
@@ -460,10 +478,16 @@ class Evaluator(Memory):
                 if place is not None:
                     out.append(place)
                     continue
+                if argument["k"] in ("index", "member", "cond", "un", "operator", "cast"):
+                    for root in roots(argument):  # somewhere in one of them
+                        self.escape(self.references.get(root, Address(root)).cell)
             out.append(self.eval(argument))
         return out
 
     def apply(self, target: Value, args: list[Value], node: Node) -> Value:
+        if isinstance(target, Function) and target.through:
+            found = self.apply(replace(target, through=""), args, node)
+            return self.coerce(found, elements.result_type(target.through))
         match target:
             case Function(node=lambda_) if lambda_ is not None:
                 instance = self.code.functions.get(node.get("fn", ""))
@@ -480,7 +504,8 @@ class Evaluator(Memory):
         if node["name"].startswith("vk::unknown::"):
             return self._foreign(node["args"][0].get("name", ""), node["args"], node)
         if node["name"].endswith("operator()"):
-            return self.apply(self.eval(node["args"][0]), [self.eval(a) for a in node["args"][1:]], node)
+            target = self.eval(node["args"][0])
+            return self.apply(target, self.handed(target, node["args"][1:], node), node)
         if self.copies(node) and len(node["args"]) == 2:
             value = self.eval(node["args"][1])
             self.assign(node["args"][0], value)

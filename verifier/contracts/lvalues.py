@@ -35,6 +35,26 @@ def roots(node: Node | None) -> set[str]:
     return set()
 
 
+def through_call(node: Node | None) -> bool:
+    """Whether an lvalue is (a part of) what a function or lambda returns: a reference to anything."""
+    if node is None:
+        return False
+    match node["k"]:
+        case "call":
+            return True
+        case "operator":
+            return node["name"].endswith("operator()") or through_call(
+                node["args"][0] if node["args"] else None
+            )
+        case "member" | "method":
+            return through_call(node["base"])
+        case "index" | "cast" | "un":
+            return through_call(node["a"])
+        case "cond":
+            return through_call(node["a"]) or through_call(node["b"])
+    return False
+
+
 _READING = ("==", "!=", "<", ">", "<=", ">=", "+", "-", "/", "%", "[]", "!", "*", "->", "bool")
 """Overloaded operators of the libraries that change nothing."""
 _CHANGING = frozenset(
@@ -78,3 +98,19 @@ def plain(node: Node) -> Node:
     while node["k"] == "cast":
         node = node["a"]
     return node
+
+
+def unchanging(node: Node) -> bool:
+    """Whether an initialiser is a compile-time constant, so that it does not matter which call evaluates it."""
+    match node["k"]:
+        case "int" | "float" | "str" | "enum" | "null" | "function" | "default":
+            return True
+        case "var":
+            return "v" in node or "shim" in node
+        case "cast" | "bin" | "un" | "cond" | "init" | "index":
+            return pure(node) and all(unchanging(child) for child in _children(node))
+        case "construct":
+            return not node.get("own") and all(unchanging(a) for a in node["args"])
+        case "lambda":
+            return not node["captures"]
+    return False

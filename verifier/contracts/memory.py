@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from specs.location import Span
-from verifier.contracts import cuda_calls, tensors
-from verifier.contracts.lvalues import pure, roots
+from verifier.contracts import cuda_calls, elements, tensors
+from verifier.contracts.lvalues import pure, roots, through_call
 from verifier.contracts.objects import (
     Address,
     Bits,
@@ -36,9 +36,10 @@ from verifier.contracts.objects import (
     Unlisted,
     Value,
 )
-from verifier.contracts.run import NotSimple, Run
+from verifier.contracts.run import NotSimple, Refused, Run
 from verifier.contracts.values import (
     FALSE,
+    NOT_FOLLOWED,
     SIZES,
     TRUE,
     Bool,
@@ -86,7 +87,7 @@ class Memory:
                 identity = node["id"]
                 return self.references.get(identity, Address(identity))
             case "member" if node["base"] is not None:
-                base = self._object(node["base"])
+                base = self.object_place(node["base"])
                 return None if base is None else Address(base.cell, (*base.path, node["name"]))
             case "index":
                 return self._element_place(node["a"], self.eval(node["i"]))
@@ -110,7 +111,7 @@ class Memory:
                 return None if base is None else Address(base.cell, (*base.path, int(node["targs"][0])))
         return None
 
-    def _object(self, node: Node) -> Address | None:
+    def object_place(self, node: Node) -> Address | None:
         """The place of the object whose member is named: that of an lvalue, or what a pointer points to."""
         if node.get("t", "").endswith("*"):
             value = self.eval(node)
@@ -287,12 +288,15 @@ class Memory:
             case Optional(value=item):
                 self.havoc(item)
 
-    def havoc_node(self, node: Node) -> None:
-        """An argument of something not understood: what it names may change."""
+    def havoc_node(self, node: Node, handles: bool = True) -> None:
+        """An argument of something not understood: what it names may change.
+
+        ``handles``: a tensor, pointer or function that it names may be another one afterwards (``std::exchange(y, z)``).
+        """
         place = self.place(node) if node["k"] in ("var", "member", "index") and pure(node) else None
         value = self.eval(node)
         self.havoc(value)
-        if place is not None and not isinstance(value, Tensor | Pointer | Function):
+        if place is not None and (handles or not isinstance(value, Tensor | Pointer | Function)):
             self.escape(place.cell)
         elif place is None and node["k"] in ("member", "index", "cond"):
             self.overwrite_roots(node)
@@ -312,6 +316,8 @@ class Memory:
 
     def overwrite_roots(self, node: Node) -> None:
         """A store to an lvalue whose place is not known: every variable that it may be a part of is unknown."""
+        if through_call(node):
+            raise Refused(f"{self.span(node)}: an assignment to what a call returns")
         for root in roots(node):
             place = self.references.get(root, Address(root))
             held = self.load(place)
@@ -357,6 +363,11 @@ class Memory:
             return value
         if type_.endswith("*"):
             return self.pointer_cast(value, type_)
+        if type_.startswith(elements.CONTAINERS):
+            return elements.contained(self, value, type_)
+        if type_ in NOT_FOLLOWED and not isinstance(value, Unknown):
+            self.lost(value)
+            return Unknown(f"a value of type {type_}")
         if type_.endswith("]") and isinstance(value, Items) and count and len(value.items) < count <= 64:
             element = type_[: type_.index("[")].strip()
             zero = self.coerce(const(0, "i32"), element)

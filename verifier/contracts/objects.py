@@ -113,7 +113,10 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    """``device``: cpu (PyTorch's default), cuda, like (that of a tensor), unknown."""
+
     dtype: Dtype | None = None
+    device: str = "cpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,8 @@ class Function:
     targs: tuple[str, ...] = ()
     params: tuple[str, ...] = ()
     """The types of the kernel's parameters."""
+    through: str = ""
+    """The type of the function object (``std::function``) that holds it."""
 
 
 Value = (

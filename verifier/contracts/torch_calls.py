@@ -8,9 +8,10 @@ Example: ``x.data_ptr<float>()`` is a pointer to the storage of ``x``, and throw
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from verifier.contracts import tensors, torch_ops, views
+from verifier.contracts import elements, tensors, torch_ops, views
 from verifier.contracts.objects import (
     Address,
     Device,
@@ -58,10 +59,13 @@ if TYPE_CHECKING:
 
 
 def torch_call(host: Evaluator, name: str, nodes: list[Node], node: Node, hint: str) -> Value:
+    if torch_ops.changes_handle(name):
+        raise Refused(f"{host.span(node)}: {name}() changes a tensor in place")
     values = [host.eval(a) for a in nodes]
     if name in ("device", "dtype", "requires_grad", "layout"):
         dtype = next((v for v in values if isinstance(v, Dtype)), None)
-        return Options(dtype)
+        return Options(dtype, device_kind(values[0]) if name == "device" and values else "cpu")
+    device = _device_given(nodes, values)
     if name == "from_blob":
         return tensors.opaque(host.run, hint or name, "torch::from_blob")
     if name == "item":
@@ -71,7 +75,53 @@ def torch_call(host: Evaluator, name: str, nodes: list[Node], node: Node, hint: 
     ]
     if node["t"] != "at::Tensor":
         return Unknown(f"{host.span(node)}: {name}()")
-    return torch_ops.call_function(host.run, name, values, {}, host.span(node), hint)
+    values = [v for v, a in zip(values, nodes, strict=False) if not _is_device(a)] if device else values
+    made = torch_ops.call_function(host.run, name, values, {}, host.span(node), hint)
+    if name in _MAKES and device in ("", "cpu", "unknown"):
+        return _elsewhere(
+            host, made, "it is on a device that is not followed" if device == "unknown" else _ON_CPU
+        )
+    return made
+
+
+_MAKES = frozenset(
+    (*torch_ops.CREATE, "tensor", "arange", "eye", "linspace", "logspace", "scalar_tensor", "from_blob")
+)
+"""What makes a tensor where the options say, on the CPU without them."""
+_ON_CPU = "it is a CPU tensor, whose memory the device cannot reach"
+
+
+def device_kind(value: Value) -> str:
+    """``cpu``, ``cuda``, ``like`` for the device of a tensor, ``unknown``."""
+    match value:
+        case Device():
+            return "like"
+        case Options(device=device):
+            return device
+        case Int(value=0) | Int(value=1):
+            return ("cpu", "cuda")[value.value or 0]
+        case Text(value=str(text)) if text.split(":")[0] in ("cpu", "cuda"):
+            return text.split(":")[0]
+    return "unknown"
+
+
+def _is_device(node: Node) -> bool:
+    return node["t"].removeprefix("const ").split(" ")[0] in ("c10::DeviceType", "c10::Device")
+
+
+def _device_given(nodes: list[Node], values: list[Value]) -> str:
+    """The device that the arguments name, "" where none does."""
+    for argument, value in zip(nodes, values, strict=True):
+        if isinstance(value, Options | Device) or _is_device(argument):
+            return device_kind(value)
+    return ""
+
+
+def _elsewhere(host: Evaluator, made: Value, gap: str) -> Value:
+    """A tensor that kernels cannot use: a launch that gets it has a gap."""
+    if isinstance(made, Tensor) and made.storage in host.run.storages:
+        host.run.storages[made.storage] = replace(host.run.storages[made.storage], gap=gap)
+    return made
 
 
 def method(host: Evaluator, node: Node, hint: str) -> Value:
@@ -129,8 +179,10 @@ def method(host: Evaluator, node: Node, hint: str) -> Value:
             if not nodes:
                 return base.dtype or Unknown("dtype")
             dtype = host.eval(nodes[0])
-            return Options(dtype) if isinstance(dtype, Dtype) else Options(Dtype(None))
-        return Unknown("device") if name == "device" and not nodes else base
+            return replace(base, dtype=dtype if isinstance(dtype, Dtype) else Dtype(None))
+        if name == "device":
+            return replace(base, device=device_kind(host.eval(nodes[0]))) if nodes else Unknown("device")
+        return base
     if isinstance(base, Device):
         cuda = Bool(fact=("cuda", base.of.key, None))
         match name:
@@ -155,8 +207,8 @@ def method(host: Evaluator, node: Node, hint: str) -> Value:
     if name in ("is_cuda", "is_cpu", "device", "type", "index"):
         return base if name in ("type",) and isinstance(base, Dtype) else Unknown(name)
     for argument in nodes:
-        host.havoc_node(argument)
-    host.havoc_node(node["base"])
+        host.havoc_node(argument, False)
+    host.havoc_node(node["base"], name.endswith("_"))
     if node["t"] == "at::Tensor":
         return tensors.opaque(run, hint or name, f"{name}()")
     return Unknown(f"{host.span(node)}: {name}()")
@@ -219,11 +271,18 @@ def _tensor_method(
             return _packed(host, base, node, name)
         case "accessor":
             return Unknown(f"{host.span(node)}: {name}(): accessors are not followed")
-        case "resize_" | "set_" | "unsqueeze_" | "squeeze_" | "transpose_" | "t_":
+        case _ if torch_ops.changes_handle(name):
             raise Refused(f"{host.span(node)}: {name}() changes a tensor in place")
         case "split" | "chunk" | "unbind":
             return Unknown(f"{host.span(node)}: {name}()")
     values = [host.eval(a) for a in nodes]
+    named = _device_given(nodes, values)
+    held = run.storages.get(base.storage)
+    if name == "cpu" or (name == "to" and named in ("cpu", "unknown")):
+        copied = torch_ops.call_method(run, base, "clone", [], {}, host.span(node), hint)
+        return _elsewhere(host, copied, _ON_CPU)
+    if name in ("cuda", "to") and held is not None and held.gap == _ON_CPU:
+        return torch_ops.call_method(run, base, "clone", [], {}, host.span(node), hint)
     if name in ("item", "print", "backward"):
         return Unknown(name)
     if node["t"] not in ("at::Tensor", "long", "c10::ArrayRef<long>") and name not in (
@@ -316,14 +375,24 @@ def _sizes_method(host: Evaluator, base: Sizes, name: str, nodes: list[Node]) ->
 
 
 def _items_method(host: Evaluator, base: Items, name: str, nodes: list[Node], node: Node) -> Value:
-    place = host.place(node["base"])
+    place = host.object_place(node["base"])
+    type_ = node["base"].get("t", "").removesuffix("*").strip()
     match name:
         case "size":
             return const(len(base.items), "u64")
         case "empty":
             return truth(not base.items)
         case "push_back" | "emplace_back" if place is not None and nodes:
-            host.store(place, Items((*base.items, host.eval(nodes[0]))))
+            value = host.eval(nodes[0])
+            if name == "emplace_back" and (  # arguments of a constructor
+                len(nodes) > 1
+                or (dtype_of(nodes[0]["t"]) is None and nodes[0]["t"] != elements.element_type(type_))
+            ):
+                host.lost(value)
+                for argument in nodes[1:]:
+                    host.havoc_node(argument)
+                value = Unknown("an element made in place")
+            host.store(place, host.coerce(Items((*base.items, value)), type_))
             return Unknown("void")
         case "back" | "front" if base.items:
             found: Value = base.items[-1 if name == "back" else 0]
@@ -342,7 +411,8 @@ def _items_method(host: Evaluator, base: Items, name: str, nodes: list[Node], no
             changed = _edited(base, name, [host.eval(a) for a in nodes])
             if changed is None:
                 host.lost(base)
-            host.store(place, changed if changed is not None else Unknown(f"a container after {name}()"))
+            after: Value = changed if changed is not None else Unknown(f"a container after {name}()")
+            host.store(place, host.coerce(after, type_))
             return Unknown(name)
         case "pop_back" if place is not None and base.items:
             host.store(place, Items(base.items[:-1]))
@@ -360,7 +430,7 @@ def _edited(base: Items, name: str, values: list[Value]) -> Items | None:
         return None
     if name == "erase" and len(values) == 1 and at < len(base.items):
         return Items((*base.items[:at], *base.items[at + 1 :]))
-    if name == "insert" and len(values) == 2 and not isinstance(values[1], Iterator):
+    if name == "insert" and len(values) == 2 and isinstance(values[1], Int | Bool | Float | Tensor):
         return Items((*base.items[:at], values[1], *base.items[at:]))
     return None
 

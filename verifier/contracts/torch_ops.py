@@ -73,6 +73,25 @@ _INPLACE_SAME = frozenset(
     "requires_grad_ scatter_ scatter_add_ index_put_ tanh_ sigmoid_ abs_ neg_ pow_ clamp_min_ clamp_max_".split()
 )
 
+_REBINDING = frozenset(
+    "swap reset set_data unsafeGetTensorImpl unsafeReleaseTensorImpl getIntrusivePtr mutable_grad storage unsafe_storage "
+    "resize_as set_ operator=".split()
+)
+
+
+def changes_handle(name: str) -> bool:
+    """Whether a function or method of PyTorch may make a tensor that it is given another one, or give it other sizes.
+
+    PyTorch's own naming: what changes its argument ends in ``_``, ``_out`` or ``_outf``; of the first kind those known
+    to keep the sizes are told apart.
+    """
+    return (
+        name in _REBINDING
+        or name.endswith(("_out", "_outf"))
+        or (name.endswith("_") and name not in _INPLACE_SAME)
+    )
+
+
 _BROADCAST = frozenset(
     "add sub mul div pow maximum minimum where eq ne lt gt le ge fmod remainder true_divide atan2".split()
 )
@@ -143,7 +162,7 @@ def call_method(
         case "unfold":
             return unfold(run, tensor, args, span, hint)
         case "options":
-            return Options(Dtype(tensor.dtype, tensor))
+            return Options(Dtype(tensor.dtype, tensor), "like")
         case "dtype" | "scalar_type" | "type" if not args:
             return Dtype(dtype_name(run, tensor), tensor)
         case "clone":

@@ -1,0 +1,17 @@
+// resize_as_ changes the size of y: it may be larger than x.
+#include <torch/extension.h>
+
+__global__ void copy(const float* x, float* y, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = x[i];  //! not proved: bounds-global
+}
+
+torch::Tensor run(torch::Tensor x, torch::Tensor w) {
+    TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.scalar_type() == torch::kFloat32, "x");
+    TORCH_CHECK(x.numel() >= 2 && x.numel() <= (1 << 20), "size");
+    auto y = torch::empty({1}, x.options());
+    y.resize_as_(w);
+    const int n = y.numel();
+    copy<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    return y;
+}
