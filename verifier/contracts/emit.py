@@ -161,7 +161,7 @@ class _Emitter(Shapes):
         a, b = ([d.text for d in s] if not isinstance(s, Shape) else self.dims(s.name) for s in fact.same)
         if len(a) == len(b):
             return [self.normal(f"({x} == {y})", self.plain) for x, y in zip(a, b, strict=True) if x != y]
-        return [self.text(f"({' * '.join(a) or '1'} == {' * '.join(b) or '1'})")]
+        return [self.text(f"({_times(a)} == {_times(b)})")]
 
     def _scalar(self, param: str, type_: str, value: Value, scalars: list[Scalar]) -> None:
         dtype = dtype_of(type_)
@@ -398,7 +398,7 @@ class _Emitter(Shapes):
         for name in self.run.shapes:
             dims = self.dims(name)
             if used & set(dims):
-                text = self.text(f"({' * '.join(dims) or '1'} <= {self.cap})")
+                text = self.text(f"({_times(dims)} <= {self.cap})")
                 requires.append(Clause(text, "derived", self.seen.span, "size cap"))
         for dims_known in self.run.caller_dims:
             text = product(dims_known).text
@@ -478,3 +478,8 @@ def _type_of(value: Value) -> str:
         case Float(type=type_):
             return {"f32": "float", "f64": "double", "f16": "__half", "bf16": "__nv_bfloat16"}[type_]
     return ""
+
+
+def _times(dims: Iterable[str]) -> str:
+    """The product of dims as clause text."""
+    return " * ".join(f"({d})" for d in dims) or "1"

@@ -40,7 +40,15 @@ C_INTS = {
     "unsigned long": "u64",
     "long long": "i64",
     "unsigned long long": "u64",
+    "wchar_t": "i32",
+    "char8_t": "u8",
+    "char16_t": "u16",
+    "char32_t": "u32",
 }
+NOT_FOLLOWED = frozenset(
+    ("__int128", "unsigned __int128", "_Float16", "__fp16", "__bf16", "__float128", "_Bool")
+)
+"""Scalar types of which there are no values."""
 _C_FLOATS = {
     "float": "f32",
     "double": "f64",
@@ -67,7 +75,7 @@ SIZES = {"bool": 1, "f16": 2, "bf16": 2, "f32": 4, "f64": 8} | {
 @lru_cache(maxsize=1024)
 def dtype_of(c_type: str) -> str | None:
     """The dtype of a C scalar type, or None: ``const unsigned int`` -> u32."""
-    text = c_type.removeprefix("const ").strip()
+    text = c_type.removeprefix("const ").removeprefix("volatile ").strip()
     return C_INTS.get(text) or _C_FLOATS.get(text)
 
 
@@ -504,16 +512,19 @@ def lnot(a: Bool) -> Bool:
     return Bool(op="not", parts=(a,))
 
 
+_OPPOSITE_NODE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt,
+}  # fmt: skip
+
+
 @lru_cache(maxsize=4096)
 def _negated(text: str) -> str:
     node = ast.parse(text, mode="eval").body
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         return f"({ast.unparse(node.operand)})"
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        sign = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[
-            type(node.ops[0])
-        ]
-        return f"({ast.unparse(node.left)} {_OPPOSITE[sign]} {ast.unparse(node.comparators[0])})"
+        opposite = ast.Compare(node.left, [_OPPOSITE_NODE[type(node.ops[0])]()], node.comparators)
+        return f"({ast.unparse(opposite)})"
     return f"(not {text})"
 
 

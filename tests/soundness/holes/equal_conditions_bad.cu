@@ -1,0 +1,18 @@
+// Where the two conditions are both false, y is too small. (The clause of the path must be put in parentheses.)
+#include <torch/extension.h>
+
+__global__ void copy(const float* x, float* y, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = x[i];  //! not proved: bounds-global
+}
+
+torch::Tensor run(torch::Tensor x, int64_t a) {
+    TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.scalar_type() == torch::kFloat32, "x");
+    TORCH_CHECK(x.numel() >= 2 && x.numel() <= (1 << 20), "size");
+    int n = x.numel();
+    auto y = torch::empty({n}, x.options());
+    if ((n > 1000) != (a > 5)) return y;
+    y = torch::empty({n > 1000 ? n : n - 1}, x.options());
+    copy<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    return y;
+}

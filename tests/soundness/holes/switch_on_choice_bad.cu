@@ -1,0 +1,20 @@
+// The default case is taken for large x, where y is too small. (The clause of the path must be put in parentheses.)
+#include <torch/extension.h>
+
+__global__ void copy(const float* x, float* y, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = x[i];  //! not proved: bounds-global
+}
+
+torch::Tensor run(torch::Tensor x) {
+    TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.scalar_type() == torch::kFloat32, "x");
+    TORCH_CHECK(x.numel() >= 2 && x.numel() <= (1 << 20), "size");
+    int n = x.numel();
+    auto y = torch::empty({n}, x.options());
+    switch (n > 1000 ? 0 : 5) {
+        case 1: return y;
+        default: y = torch::empty({n > 1000 ? n - 1 : n}, x.options());
+    }
+    copy<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    return y;
+}
