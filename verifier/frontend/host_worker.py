@@ -239,7 +239,7 @@ class Reader(ExpressionReader):
             "id": identity(cursor),
             "type": type_text(cursor.type),
             "const": cursor.type.is_const_qualified(),
-            "static": cursor.storage_class == ci.StorageClass.STATIC,
+            "static": cursor.storage_class == ci.StorageClass.STATIC or cursor.tls_kind != ci.TLSKind.NONE,
             "ref": type_.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE),
             "const_ref": type_.get_pointee().is_const_qualified(),
             "count": count,

@@ -1,0 +1,20 @@
+// The size fits.
+#include <torch/extension.h>
+
+__global__ void copy(const float* x, float* y, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+
+enum Size : short {};
+
+torch::Tensor run(torch::Tensor x) {
+    TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.scalar_type() == torch::kFloat32, "x");
+    TORCH_CHECK(x.numel() >= 2 && x.numel() <= (1 << 20), "size");
+    int n = x.numel();
+    Size size = (Size)n;
+    TORCH_CHECK(n < 512, "size");
+    auto y = torch::empty({(int)size}, x.options());
+    copy<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    return y;
+}

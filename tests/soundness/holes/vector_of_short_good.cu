@@ -1,0 +1,17 @@
+// A vector of int keeps all bits of the size.
+#include <torch/extension.h>
+
+__global__ void copy(const float* x, float* y, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+
+torch::Tensor run(torch::Tensor x) {
+    TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.scalar_type() == torch::kFloat32, "x");
+    TORCH_CHECK(x.numel() >= 2 && x.numel() <= (1 << 20), "size");
+    int n = x.numel();
+    std::vector<int> sizes(1, n);
+    auto y = torch::empty({sizes[0]}, x.options());
+    copy<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    return y;
+}
