@@ -24,7 +24,17 @@ from verifier.contracts.clause_text import (
     rename,
     without_duplicates,
 )
-from verifier.contracts.objects import Float, Items, Null, Pointer, Record, Shape, Unknown, Value
+from verifier.contracts.objects import (
+    Float,
+    Items,
+    Null,
+    Pointer,
+    Record,
+    Shape,
+    Unknown,
+    Value,
+    pointers_in,
+)
 from verifier.contracts.run import Run, Seen, Storage
 from verifier.contracts.shapes import Shapes
 from verifier.contracts.tensors import product
@@ -244,7 +254,7 @@ class _Emitter(Shapes):
             dtype=dtype,
             extent=self.text(extent),
             shape=tuple(self.text(t) for t in shape),
-            fresh=separate and not several,
+            fresh=separate and not several and not self._viewed(root),
             storage=pointer.storage if whole else "",
             align=max(
                 (base.align if base.caller or separate else 0) if whole and storage.how != "part" else 0,
@@ -256,6 +266,18 @@ class _Emitter(Shapes):
             origin="enforced" if separate else "derived",
             source=base.source if whole and self._as_passed(pointer.storage) else "",
         )
+
+    def _viewed(self, root: str) -> bool:
+        """Whether another argument may be a view of this memory: a tensor made later by something not followed."""
+        order = {key: i for i, key in enumerate(self.run.storages)}
+        for value in self.seen.args:
+            for pointer in pointers_in(value):
+                whole = self.run.root(pointer.storage)
+                other = self.seen.storages.get(whole)
+                known = other is None or other.how in ("fresh", "cuda", "null", "argument", "raw")
+                if whole != root and not known and order.get(whole, 0) > order.get(root, 0):
+                    return True
+        return False
 
     def _checked_alignment(self, pointer: Pointer) -> int:
         """What the host code has checked of the address itself."""

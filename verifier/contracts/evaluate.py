@@ -470,10 +470,10 @@ class Evaluator(Memory):
         out: list[Value] = []
         for index, argument in enumerate(nodes):
             param = params[index] if index < len(params) else None
-            if argument["k"] == "default" and param is not None and param["default"] is not None:
+            if argument["k"] == "default" and param is not None and param.get("default") is not None:
                 out.append(self.eval(param["default"]))
                 continue
-            if param is not None and param["ref"] and not param["const"]:
+            if param is not None and param.get("ref") and not param.get("const"):
                 place = self.place(argument)
                 if place is not None:
                     out.append(place)

@@ -15,8 +15,10 @@ from verifier.contracts.objects import (
     Function,
     Items,
     Null,
+    Optional,
     Pointer,
     Record,
+    Tensor,
     Text,
     Unknown,
     Value,
@@ -70,7 +72,37 @@ def launch(host: Evaluator, node: Node) -> None:
             f"{host.span(node)}: what is launched depends on the order in which the arguments are evaluated"
         )
     args = [host.eval(a) for a in node["args"]]
+    for argument, value in zip(node["args"], args, strict=True):
+        while argument["k"] == "cast":
+            argument = argument["a"]
+        if argument["k"] == "var" and isinstance(value, Pointer) and _outlives(host, value):
+            storage = host.run.storages[value.storage]
+            storage.gap = storage.gap or f"{argument['name']} may point into a tensor that is gone"
     _record(host, node, node["config"], tuple(args), _kernel(host, node))
+
+
+def _outlives(host: Evaluator, pointer: Pointer) -> bool:
+    """Whether nothing holds the tensor of the memory any more: the allocator may have given it to another one."""
+    run = host.run
+    root = run.root(pointer.storage)
+    if root not in run.storages or run.storages[root].how != "fresh":
+        return False
+
+    def holds(value: Value) -> bool:
+        match value:
+            case Tensor(storage=storage):
+                return run.root(storage) == root
+            case Items(items=items):
+                return any(map(holds, items))
+            case Record(fields=fields):
+                return any(map(holds, fields.values()))
+            case Optional(value=inner):
+                return holds(inner)
+            case Function(captured=dict(captured)):
+                return any(map(holds, captured.values()))
+        return False
+
+    return not any(map(holds, host.cells.values()))
 
 
 def _record(

@@ -26,7 +26,7 @@ from verifier.contracts.loops import (
     execute_range,
     havoc_cells,
 )
-from verifier.contracts.lvalues import plain, roots
+from verifier.contracts.lvalues import plain, pure, roots, unchanging
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -219,8 +219,15 @@ class Host(Evaluator):
         self.run.step()
         match node["k"]:
             case "block":
-                for child in node["body"]:
-                    self.exec(child)
+                before = set(self.cells)
+                try:
+                    for child in node["body"]:
+                        self.exec(child)
+                finally:  # its tensors end here; pointers into them may go on
+                    for cell in [
+                        c for c in self.cells if c not in before and isinstance(self.cells[c], Tensor)
+                    ]:
+                        del self.cells[cell]
             case "decl":
                 for variable in node["vars"]:
                     self._declare(variable)
@@ -253,10 +260,10 @@ class Host(Evaluator):
         if "bindings" in variable:
             self._declare_bindings(variable)
             return
-        if variable["static"] and not variable["const"]:
-            if variable["init"] is not None:
-                self.lost(self.eval(variable["init"]))
-            self.cells[identity] = Unknown(f"static variable {variable['name']}")
+        if variable["static"] and not (
+            variable["const"] and (variable["init"] is None or unchanging(variable["init"]))
+        ):
+            self._declare_static(variable)
             return
         if variable["init"] is None:
             self.cells[identity] = self._uninitialised(variable)
@@ -285,6 +292,23 @@ class Host(Evaluator):
         self.prefer(variable["name"], value)
         if isinstance(value, Pointer) and _of_temporary(variable["init"]):
             self._dangling(value, variable)
+
+    def _declare_static(self, variable: Node) -> None:
+        """What an earlier call left in it, or what the first call gave it, of whose values nothing is known here."""
+        init = variable["init"]
+        self.cells.pop(variable["id"], None)
+        if init is None or pure(init):
+            if init is not None:
+                self.lost(self.eval(init))
+        elif not self.skip(
+            [{"k": "expr", "a": init}], f"{self.span(variable)}: the first call alone changes it"
+        ):
+            if self.run.decide(self.run.unknown_condition(f"{self.span(variable)}: the first call")):
+                self.lost(self.eval(init))
+        if init is not None and variable["ref"]:
+            self._escape_roots(init)
+        if not variable["const"]:
+            self.cells[variable["id"]] = Unknown(f"static variable {variable['name']}")
 
     def _declare_bindings(self, variable: Node) -> None:
         """``auto [a, b] = x;`` copies; with ``auto &`` they are names of the parts."""

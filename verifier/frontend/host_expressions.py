@@ -12,6 +12,8 @@ from typing import Any
 import clang.cindex as ci
 from clang.cindex import Cursor, CursorKind, TypeKind
 
+from verifier.frontend import host_sizes
+
 Node = dict[str, Any]
 _MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"')
 _BINARY = {
@@ -43,6 +45,8 @@ FUNCTIONS = {
 }
 _CLASSES = {CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.UNION_DECL}
 _REFERENCE_TYPES = (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE)
+_ENUMS = ("ScalarType", "DeviceType", "Layout", "MemoryFormat")
+"""Those of torch, which are values of their own; any other is a number of its underlying type."""
 _TYPE_ARGUMENT, _INTEGRAL_ARGUMENT = 1, 4
 
 
@@ -109,6 +113,8 @@ class ExpressionReader:
                         "why": "a member of a union",
                         "args": [self._expr(c) for c in children],
                     }
+                if field is not None and field.kind == CursorKind.FIELD_DECL and field.is_bitfield():
+                    return {"k": "unknown", "why": "a bit field", "args": [self._expr(c) for c in children]}
                 if field is not None and field.kind == CursorKind.VAR_DECL and (value := evaluated(cursor)):
                     return value
                 if not children:
@@ -136,7 +142,10 @@ class ExpressionReader:
             case CursorKind.LAMBDA_EXPR:
                 return self._lambda(cursor)
             case CursorKind.CXX_UNARY_EXPR:
-                return evaluated(cursor) or {"k": "unknown", "why": "sizeof", "args": []}
+                size = evaluated(cursor)
+                if size is None or not host_sizes.known(cursor, size["v"], self.first):
+                    return {"k": "unknown", "why": "sizeof of a library's type", "args": []}
+                return size
             case CursorKind.CXX_NEW_EXPR:
                 return {"k": "new", "args": [self._expr(c) for c in children if c.kind.is_expression()]}
             case CursorKind.CXX_DELETE_EXPR:
@@ -287,9 +296,11 @@ class ExpressionReader:
         if own or any(f.type.kind in _REFERENCE_TYPES for f in fields):
             return {"k": "construct", "args": items, "own": own}
         plain = len(items) <= len(fields) and owner.kind != CursorKind.UNION_DECL
+        plain = plain and not any(f.is_bitfield() for f in fields)
+        plain = plain and all(_whole(c, f) for c, f in zip(children, fields, strict=False))
         if plain and not any(c.kind == CursorKind.CXX_BASE_SPECIFIER for c in owner.get_children()):
             return {"k": "init", "items": items, "fields": [f.spelling for f in fields]}
-        return {"k": "init", "items": items}
+        return {"k": "unknown", "why": "initialisation of a class that is not followed", "args": items}
 
     def _own(self, owner: Cursor, constructor: Cursor | None) -> list[str]:
         """USRs of the constructor and the destructor of a class of the host code, where they have a body."""
@@ -382,11 +393,23 @@ class ExpressionReader:
         return [path, user_line, column]
 
 
+def _whole(item: Cursor, field: Cursor) -> bool:
+    """Whether an item of a braced list initialises just this field, with no braces left out."""
+    type_ = field.type.get_canonical()
+    if type_.kind not in (TypeKind.RECORD, TypeKind.CONSTANTARRAY):
+        return True
+    same: bool = type_text(item.type) == type_text(type_)
+    return same or item.kind in (CursorKind.INIT_LIST_EXPR, CursorKind.STRING_LITERAL)
+
+
 def type_text(type_: ci.Type) -> str:
     canonical = type_.get_canonical()
+    if canonical.kind in _REFERENCE_TYPES:
+        canonical = canonical.get_pointee()
     text: str = canonical.spelling.replace("__restrict", "").rstrip()
-    if canonical.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE):
-        text = canonical.get_pointee().spelling
+    if canonical.kind == TypeKind.ENUM and canonical.get_declaration().spelling not in _ENUMS:
+        text = canonical.get_declaration().enum_type.get_canonical().spelling
+    text = text.removeprefix("const ").removeprefix("volatile ") if not text.endswith("*") else text
     return text.removeprefix("const ").removesuffix(" const") if not text.endswith("*") else text
 
 

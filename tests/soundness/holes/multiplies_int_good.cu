@@ -1,0 +1,20 @@
+// std::multiplies<int64_t> multiplies in 64 bits.
+#include <torch/extension.h>
+
+__global__ void copy(const float* x, float* y, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+#include <functional>
+#include <numeric>
+
+torch::Tensor run(torch::Tensor x) {
+    TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.scalar_type() == torch::kFloat32, "x");
+    TORCH_CHECK(x.numel() >= 2 && x.numel() <= (1 << 20), "size");
+    int n = x.numel();
+    std::vector<int64_t> sizes = {n, 4096};
+    int64_t total = std::accumulate(sizes.begin(), sizes.end(), (int64_t)1, std::multiplies<int64_t>());
+    auto y = torch::empty({total}, x.options());
+    copy<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    return y;
+}
