@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specs.clauses import INT_TYPES
 from verifier.contracts import elements, tensors
 from verifier.contracts.objects import (
     Address,
@@ -360,8 +359,8 @@ def _accumulate(host: Evaluator, nodes: list[Node], node: Node) -> Value:
         first, last, start = values[0], values[1], values[2]
         whole = first.items == last.items and nodes[3]["t"].startswith("std::multiplies<")
         given = (elements.template_arguments(nodes[3]["t"]) or ("void",))[0] if whole else ""
-        own = dtype_of(given)  # std::multiplies<int> computes in int
-        if whole and isinstance(start, Int) and (given == "void" or own in INT_TYPES):
+        own = dtype_of(given)  # std::multiplies<int> computes in int, which is not followed
+        if whole and isinstance(start, Int) and (given == "void" or own in ("i64", "u64")):
             total: Int | None = start
             for item in first.items[first.index : last.index]:
                 if not isinstance(item, Int) or total is None:
