@@ -74,7 +74,12 @@ def items(arguments: argparse.Namespace) -> list[Item]:
         if arguments.pairs and problem is None and not arguments.unpaired:
             continue
         if arguments.labels:
-            labelled = labels.read(path, arguments.out / "contracts", getattr(arguments, "root", None))
+            labelled = labels.read(
+                path,
+                arguments.out / "contracts",
+                getattr(arguments, "root", None),
+                getattr(arguments, "sandbox", "auto"),
+            )
             if labelled is None:
                 continue
             found.append(Item(name, path, None, labelled.label, labelled.arguments))

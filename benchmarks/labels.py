@@ -67,9 +67,11 @@ EXTENT = 1 << 26
 """Elements of every array: the suites do not check bounds, so the arrays only have to be large."""
 
 
-def kernels(path: Path, defines: Mapping[str, str], root: Path | None) -> tuple[Kernel, ...]:
+def kernels(
+    path: Path, defines: Mapping[str, str], root: Path | None, isolation: str = "auto"
+) -> tuple[Kernel, ...]:
     """The kernels of a file as the front end reads them; none of a file that it cannot read."""
-    sandbox = probe("auto")
+    sandbox = probe(isolation)
     try:
         text = source.load(
             path, root=root, include_dirs=(), defines=dict(defines), arch="sm_80", sandbox=sandbox, host_files=()
@@ -119,7 +121,7 @@ def _texts(numbers: tuple[int, ...]) -> str:
     return "[" + ", ".join(f'"{n}"' for n in numbers) + "]"
 
 
-def read(path: Path, folder: Path, root: Path | None = None) -> Labelled | None:
+def read(path: Path, folder: Path, root: Path | None = None, isolation: str = "auto") -> Labelled | None:
     """The header of a file and the options for the tool; None where the file has no header.
 
     ``folder`` keeps the contracts; ``root`` is where quote includes may lead.
@@ -139,5 +141,5 @@ def read(path: Path, folder: Path, root: Path | None = None) -> Labelled | None:
     )
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
-        file.write_text(contract(kernels(path, known, root), block, grid))
+        file.write_text(contract(kernels(path, known, root, isolation), block, grid))
     return Labelled(label, block, grid, (*arguments, "--contract", str(file)))

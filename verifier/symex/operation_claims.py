@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from verifier.smt.definitions import closure, quotient_bounds
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.summary import Operation, Summary
 
@@ -31,7 +32,25 @@ def claim_of(c: Claims, op: Operation) -> Obligation:
     text = f"{op.what} keeps its value" if op.property == "overflow" else f"no {op.what}"
     if op.lemma:
         text = op.what
+    if op.host:
+        return _host_claim(c, op, text)
     return c.single(op.property, op.span, text, (op.guard,), op.holds, links=False)
+
+
+def _host_claim(c: Claims, op: Operation, text: str) -> Obligation:
+    """A host conversion is exact: by preconditions that take only earlier conversions to be exact.
+
+    ``u32(n * 4096) <= cap`` read without wrapping would show that nothing wraps; neither may the names of sizes be used,
+    whose intervals are those of the converted values.
+    """
+    s = c.s
+    clauses = [
+        s.expand(r) for r, ops in zip(s.requires, s.requires_ops, strict=True) if not ops & ~(op.bit - 1)
+    ]
+    goal = s.expand(op.holds)
+    facts = [*clauses, *closure(s.t, [goal, *clauses], s.facts)]
+    facts += quotient_bounds(s.t, [goal, *facts])
+    return Obligation(op.property, op.span, text, (), goal, tuple(facts))
 
 
 def claims_at_uses(c: Claims, op: Operation) -> Iterator[Obligation]:

@@ -84,28 +84,33 @@ class _Builder:
     def __init__(self, s: Summary, wrapped: frozenset[object], cap: int) -> None:
         self.s, self.t, self.wrapped, self.cap = s, s.t, wrapped, cap
         self.lower = ClauseLowering(s.t, s.symbols, self._fit)
+        self.used = 0
         self.env: dict[str, Value] = {}
         self.contents: dict[str, tuple[Term, Term]] = {}
 
     def _fit(self, exact: Term, bits: int, signed: bool, text: str) -> Term:
         t = self.t
         lo, hi = int_range(bits, signed)
-        if exact.lo is not None and exact.hi is not None and lo <= exact.lo and exact.hi <= hi:
+        plain = self.s.expand(exact)
+        if plain.lo is not None and plain.hi is not None and lo <= plain.lo and plain.hi <= hi:
             return exact
-        key = ("host", exact.id, bits, signed)
+        key = ("host", plain.id, bits, signed)
         if key in self.wrapped:
             return t.wrap(exact, bits, signed)
-        holds = t.and_(t.le(t.const(lo), exact), t.le(exact, t.const(hi)))
-        if holds is t.true or any(o.key == key for o in self.s.operations):
+        holds = t.and_(t.le(t.const(lo), plain), t.le(plain, t.const(hi)))
+        if holds is t.true:
             return exact
-        bit = 1 << len(self.s.operations)
-        self.s.operations.append(
-            Operation(
-                bit, key, "overflow", t.true, holds, self.s.contract.launch.span,
-                f"host value {text} at type {'i' if signed else 'u'}{bits}", 0, signed or bits <= 32, value=exact, host=True,
-            )
-        )  # fmt: skip
+        known = next((o for o in self.s.operations if o.key == key), None)
+        bit = known.bit if known is not None else 1 << len(self.s.operations)
+        if known is None:
+            self.s.operations.append(
+                Operation(
+                    bit, key, "overflow", t.true, holds, self.s.contract.launch.span,
+                    f"host value {text} at type {'i' if signed else 'u'}{bits}", 0, signed or bits <= 32, value=exact, host=True,
+                )
+            )  # fmt: skip
         self.s.launch_deps |= bit
+        self.used |= bit
         return exact
 
     def _alias(self, name: str, term: Term, low: int, high: int) -> Term:
@@ -117,6 +122,7 @@ class _Builder:
             return term
         atom = t.app(f"{name}'", (), 0, low, high)
         self.lower.aliases[term] = atom
+        self.s.definitions[atom] = term
         self.s.fact(atom, t.eq(atom, term))
         return atom
 
@@ -152,8 +158,10 @@ class _Builder:
         for clause in c.requires:
             if not clause.accepted:
                 continue
+            self.used = 0
             try:
                 self.s.requires.append(self.lower.bool(clause.text))
+                self.s.requires_ops.append(self.used)
             except ClauseError as error:
                 self._gap("clause", str(error))
         for name in self.lower.undefined:

@@ -147,6 +147,10 @@ class Summary:
     scalars: dict[str, Term]
     requires: list[Term]
     objects: dict[str, MemoryObject]
+    requires_ops: list[int] = field(default_factory=list)
+    """For each precondition the host conversions (operation bits) that it takes to be exact."""
+    definitions: dict[Term, Term] = field(default_factory=dict)
+    """Name of a composite size -> what it is. Its interval holds only where the conversions in it are exact."""
     facts: dict[Term, list[Term]] = field(default_factory=dict)
     links: dict[Term, list[Term]] = field(default_factory=dict)
     """Loop variable at iteration k -> what it is at k+1. Holds only where operations and lemmas do, so that these are
@@ -180,3 +184,13 @@ class Summary:
         for atom, links in self.links.items():
             out.setdefault(atom, []).extend(links)
         return out
+
+    def expand(self, term: Term) -> Term:
+        """The term without names of composite sizes."""
+        memo: dict[Term, Term] = {}
+        while self.definitions:
+            plain = self.t.rebuild(term, self.definitions.get, memo)
+            if plain is term:
+                break
+            term, memo = plain, {}
+        return term

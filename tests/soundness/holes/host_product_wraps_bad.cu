@@ -1,0 +1,19 @@
+// A size is computed in 32 bits and wraps; that the buffer fits into memory says nothing about it.
+#include <torch/extension.h>
+
+__global__ void copy(const float* x, float* y, int n) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = x[i];  //! not proved: bounds-global
+}
+
+torch::Tensor run(torch::Tensor x) {
+    TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.scalar_type() == torch::kFloat32, "x");
+    TORCH_CHECK(x.numel() >= 2 && x.numel() <= (1 << 20) + 1, "size");
+    int n = x.numel();
+    unsigned total = (unsigned)n * 4096u;
+    auto y = torch::empty({total}, x.options());
+    copy<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    return y;
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run); }
