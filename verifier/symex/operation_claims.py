@@ -45,9 +45,11 @@ def _host_claim(c: Claims, op: Operation, text: str) -> Obligation:
     """
     s = c.s
     clauses = [
-        s.expand(r) for r, ops in zip(s.requires, s.requires_ops, strict=True) if not ops & ~(op.bit - 1)
+        s.expand(r, op.bit)
+        for r, ops in zip(s.requires, s.requires_ops, strict=True)
+        if not ops & ~(op.bit - 1)
     ]
-    goal = s.expand(op.holds)
+    goal = s.expand(op.holds, op.bit)
     facts = [*clauses, *closure(s.t, [goal, *clauses], s.facts)]
     facts += quotient_bounds(s.t, [goal, *facts])
     return Obligation(op.property, op.span, text, (), goal, tuple(facts))

@@ -14,7 +14,7 @@ from specs.clauses import ClauseError
 from specs.contract import Buffer, Contract
 from specs.location import NOWHERE
 from verifier.ir import nodes as ir
-from verifier.smt.terms import Const, Term, Terms
+from verifier.smt.terms import Const, Term, Terms, atoms
 from verifier.symex.expressions import Ptr, Val, Value, int_range
 from verifier.symex.launch import ClauseLowering, composite, dtype_bytes
 from verifier.symex.summary import Gap, Geometry, MemoryObject, Operation, Summary
@@ -91,13 +91,16 @@ class _Builder:
     def _fit(self, exact: Term, bits: int, signed: bool, text: str) -> Term:
         t = self.t
         lo, hi = int_range(bits, signed)
-        plain = self.s.expand(exact)
-        if plain.lo is not None and plain.hi is not None and lo <= plain.lo and plain.hi <= hi:
+        for atom in atoms([exact]):
+            if atom in self.s.definitions:
+                self.used |= self.s.definitions[atom][1]
+        if exact.lo is not None and exact.hi is not None and lo <= exact.lo and exact.hi <= hi:
             return exact
+        plain = self.s.expand(exact)
         key = ("host", plain.id, bits, signed)
         if key in self.wrapped:
             return t.wrap(exact, bits, signed)
-        holds = t.and_(t.le(t.const(lo), plain), t.le(plain, t.const(hi)))
+        holds = t.and_(t.le(t.const(lo), exact), t.le(exact, t.const(hi)))
         if holds is t.true:
             return exact
         known = next((o for o in self.s.operations if o.key == key), None)
@@ -122,7 +125,7 @@ class _Builder:
             return term
         atom = t.app(f"{name}'", (), 0, low, high)
         self.lower.aliases[term] = atom
-        self.s.definitions[atom] = term
+        self.s.definitions[atom] = (term, self.used)
         self.s.fact(atom, t.eq(atom, term))
         return atom
 
@@ -140,6 +143,7 @@ class _Builder:
             type_ = params[scalar.param].type
             if not isinstance(type_, (ir.Int, ir.Bool)):
                 continue
+            self.used = 0
             try:
                 term = self.lower.int(fixed.get(scalar.value, scalar.value))
             except ClauseError as error:
@@ -177,6 +181,7 @@ class _Builder:
         for b in self.s.contract.buffers:
             for i, text in enumerate(b.shape):
                 try:
+                    self.used = 0
                     self._alias(f"{b.param}.size{i}", self.lower.int(text), 1, self.cap)
                 except ClauseError:
                     continue

@@ -149,8 +149,8 @@ class Summary:
     objects: dict[str, MemoryObject]
     requires_ops: list[int] = field(default_factory=list)
     """For each precondition the host conversions (operation bits) that it takes to be exact."""
-    definitions: dict[Term, Term] = field(default_factory=dict)
-    """Name of a composite size -> what it is. Its interval holds only where the conversions in it are exact."""
+    definitions: dict[Term, tuple[Term, int]] = field(default_factory=dict)
+    """Name of a composite size -> what it is, and the host conversions that its interval takes to be exact."""
     facts: dict[Term, list[Term]] = field(default_factory=dict)
     links: dict[Term, list[Term]] = field(default_factory=dict)
     """Loop variable at iteration k -> what it is at k+1. Holds only where operations and lemmas do, so that these are
@@ -185,11 +185,12 @@ class Summary:
             out.setdefault(atom, []).extend(links)
         return out
 
-    def expand(self, term: Term) -> Term:
-        """The term without names of composite sizes."""
+    def expand(self, term: Term, bit: int = 1) -> Term:
+        """The term without the names of sizes that rest on the conversion ``bit`` or later ones (all that rest on any)."""
         memo: dict[Term, Term] = {}
-        while self.definitions:
-            plain = self.t.rebuild(term, self.definitions.get, memo)
+        late = {name: what for name, (what, ops) in self.definitions.items() if ops & ~(bit - 1)}
+        while late:
+            plain = self.t.rebuild(term, late.get, memo)
             if plain is term:
                 break
             term, memo = plain, {}
