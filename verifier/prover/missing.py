@@ -146,7 +146,8 @@ def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
     pairs: dict[tuple[Term, Term], None] = {}
     for one in extents:
         sizes = [x for x in atoms([one]) if symbol_of.get(x) in dims]
-        pairs |= dict.fromkeys((a, b) for a in sizes for b in used if b not in sizes)
+        others = [b for b in used if "//" not in symbol_of[b] and b not in sizes]
+        pairs |= dict.fromkeys((a, b) for a in sizes if "//" not in symbol_of[a] for b in others)
     for a, b in pairs:
         yield f"{symbol_of[a]} == {symbol_of[b]}", {a: b}, None
     for constant in _shape_constants(c.s.contract):
