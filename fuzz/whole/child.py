@@ -40,13 +40,13 @@ class Host:
         self.regions: dict[int, Any] = {}
         self.next = 0
         self.stopped = ""
-        self.library = ctypes.CDLL(path)
-        self.library.vk_names.restype = ctypes.c_char_p
-        self.library.vk_run.restype = ctypes.c_char_p
+        self.shared_object = ctypes.CDLL(path)
+        self.shared_object.vk_names.restype = ctypes.c_char_p
+        self.shared_object.vk_run.restype = ctypes.c_char_p
         self.hook = _Hook(self.answer)
         self.kept = b""
-        self.library.vk_setup(self.hook)
-        self.names = set(self.library.vk_names().decode().split())
+        self.shared_object.vk_setup(self.hook)
+        self.names = set(self.shared_object.vk_names().decode().split())
 
     def forget(self) -> None:
         self.tensors.clear()
@@ -169,7 +169,7 @@ class Host:
 
     def run(self, name: str, args: Sequence[Any]) -> Any:
         words = self.told(list(args))
-        said = self.library.vk_run(name.encode(), words.encode()).decode("utf-8", "replace")
+        said = self.shared_object.vk_run(name.encode(), words.encode()).decode("utf-8", "replace")
         if said[0] == "V":
             return self.read(json.loads(said[1:]))
         if said[0] == "U":

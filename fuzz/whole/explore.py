@@ -170,8 +170,8 @@ class _Search:
 
     def run(self) -> None:
         with self.session("O1") as session:
-            self.library = build(self.task.submission, self.folder, self.task.sandbox)
-            session.load(self.library)
+            self.shared_object = build(self.task.submission, self.folder, self.task.sandbox)
+            session.load(self.shared_object)
             pool = self.pool(session)
             self.outcome.set_by = pool[0].mode
             self.outcome.sizes = [dict(m.sizes) for m in pool]
@@ -372,7 +372,7 @@ class _Search:
         ``known``: ModelNew was right with set parameters before, so it uses them.
         """
         with self.session("O0") as session:
-            session.load(self.library)
+            session.load(self.shared_object)
             again = self.one(session, example)
             if not again.fault:
                 raise Undecided(f"not reproduced in an unoptimised build: {compared.fault}")

@@ -131,7 +131,12 @@ def _buffer(
     if data is None and initialised and not reserved:
         data = small_values(head, seed)
     data = (data or b"")[:size]
-    patches = [(i * DTYPE_BYTES[b.dtype], DTYPE_BYTES[b.dtype], v) for b in group for i, v in b.data.items()]
+    patches = [
+        (i * DTYPE_BYTES[b.dtype], DTYPE_BYTES[b.dtype], v)
+        for b in group
+        for i, v in b.data.items()
+        if 0 <= i < b.numel  # a model may name contents that no launch has
+    ]
     flags = _INITIALISED * initialised | _WANTED * wanted | _RESERVED * (reserved or data != b"")
     out = [
         struct.pack(

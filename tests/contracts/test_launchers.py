@@ -440,3 +440,13 @@ def test_a_throw_after_a_disjunction_of_facts() -> None:
         "int n = x.numel(); auto y = torch::empty_like(x); " + CALL
     )
     assert all({"contiguous(x)", "same_device(x)"} & assumed(one_) for one_ in either)
+
+
+def test_what_is_asked_of_an_undefined_tensor_is_no_way_out() -> None:
+    """``numel()`` of an undefined tensor is 0: the path goes on, so it may not be taken as one that ends."""
+    body = (
+        "torch::Tensor t; if (x.numel() > 100) t = x; int n = t.numel();"
+        "auto y = torch::empty({n}, x.options()); " + CALL
+    )
+    found = lift(f"{KERNEL}torch::Tensor run(torch::Tensor x) {{ {body} return y; }}")
+    assert any("numel() of an undefined tensor" in p for p in found.problems)

@@ -121,6 +121,8 @@ def construct(host: Evaluator, type_: str, values: list[Value], node: Node) -> V
                 else Unknown("a range")
             )
         return _vector(given, type_)
+    if type_ == "c10::Device" and len(given) > 1:
+        return Unknown(f"{host.span(node)}: a device by its number")
     if type_.startswith(_PASS_ONE) or type_.startswith(
         (
             "std::optional",

@@ -9,7 +9,7 @@ import ast
 from dataclasses import replace
 from functools import lru_cache
 
-from specs.clauses import FUNCTIONS, ClauseError, ClauseUndefined, evaluate
+from specs.clauses import FUNCTIONS, INT_TYPES, ClauseError, ClauseUndefined, evaluate
 from specs.contract import Clause, Contract
 
 
@@ -50,6 +50,18 @@ class Simplify(ast.NodeTransformer):
             if ast.dump(node.left) == ast.dump(node.comparators[0]):
                 return ast.Constant(True)
         return node
+
+
+class Unconverted(ast.NodeTransformer):
+    """Without conversions: the value as mathematics has it."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        return node.args[0] if isinstance(node.func, ast.Name) and node.func.id in INT_TYPES else node
+
+
+def unconverted(text: str) -> str:
+    return ast.unparse(Unconverted().visit(ast.parse(text, mode="eval").body))
 
 
 @lru_cache(maxsize=4096)

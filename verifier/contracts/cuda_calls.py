@@ -102,7 +102,7 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
         place = host.eval(nodes[0])
         if isinstance(place, Address):
             label = f"{place.cell.split('@')[0]}"
-            host.store(place, const(0, "i32") if name == "cudaGetDevice" else Text(label))
+            host.store(place, Unknown("the current device") if name == "cudaGetDevice" else Text(label))
         return success
     if name == "cudaGetDeviceProperties":
         place = host.eval(nodes[0])

@@ -15,13 +15,14 @@ import keyword
 from collections.abc import Iterable
 from dataclasses import replace
 
-from specs.clauses import FUNCTIONS
+from specs.clauses import FUNCTIONS, ClauseError, ClauseUndefined, evaluate
 from specs.contract import NULL_STORAGE, Buffer, Clause, Contract, Launch, Scalar, Symbol
 from verifier.contracts.clause_text import (
     equalities,
     mentioned,
     relevant,
     rename,
+    unconverted,
     without_duplicates,
 )
 from verifier.contracts.objects import (
@@ -225,9 +226,9 @@ class _Emitter(Shapes):
                 Clause(self.text(f"({extent} <= {self.cap})"), "derived", self.seen.span, "size cap")
             )
         else:
-            requires.append(
-                Clause(self.text(f"(0 <= {extent} <= {self.cap})"), "derived", self.seen.span, "size cap")
-            )
+            for size in self._sizes_of_memory(extent):
+                text = self.text(f"(0 <= {size} <= {self.cap})")
+                requires.append(Clause(text, "derived", self.seen.span, "size cap"))
         shape = (
             tuple(d.text for d in storage.dims)
             if not isinstance(storage.dims, Shape)
@@ -266,6 +267,21 @@ class _Emitter(Shapes):
             origin="enforced" if separate else "derived",
             source=base.source if whole and self._as_passed(pointer.storage) else "",
         )
+
+    def _sizes_of_memory(self, extent: str) -> list[str]:
+        """What has to stay within the cap of memory that the host allocates by bytes.
+
+        Sizes that the program fixes are varied as far as the exact size does too, but the program's own size is never
+        left out.
+        """
+        infos = {n: self.run.symbols.get(n) for n in mentioned(extent)}
+        own = {n: i.value for n, i in infos.items() if i is not None and i.constant and i.value is not None}
+        exact = unconverted(extent)
+        try:
+            fits = len(own) == len(infos) and evaluate(exact, own) <= self.cap
+        except (ClauseError, ClauseUndefined):
+            fits = False
+        return [extent, exact] if fits else [extent]
 
     def _viewed(self, root: str) -> bool:
         """Whether another argument may be a view of this memory: a tensor made later by something not followed."""

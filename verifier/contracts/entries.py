@@ -263,6 +263,7 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
             )
             info = run.symbols[made.text]
             info.value, info.high, info.origin, info.prefer = value, hi, "derived", name
+            info.constant = True
             symbols[identity] = made
         host = Host(run, code, symbols)
         host.launcher, host.alone = function["name"], True
@@ -289,7 +290,8 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
     found = explore(
         lambda run: execute(run, sizes, not first.complete), max_paths=48 if first.complete else 200
     )
-    return collect(found, cap, "main")
+    held = [x.value for run in first.runs for s in run.storages.values() for x in (s.bytes, s.extent) if x]
+    return collect(found, max([cap, *(v for v in held if v is not None)]), "main")
 
 
 def _variables(code: HostCode) -> list[Node]:

@@ -66,6 +66,8 @@ class SymbolInfo:
     gap: str = ""
     unfollowed: bool = False
     """It stands for a condition that is not followed."""
+    constant: bool = False
+    """A size that the program fixes and that is varied only to say more than the program asks."""
 
 
 @dataclass(slots=True)

@@ -70,12 +70,13 @@ def torch_call(host: Evaluator, name: str, nodes: list[Node], node: Node, hint: 
         return tensors.opaque(host.run, hint or name, "torch::from_blob")
     if name == "item":
         return Unknown("item()")
-    values = [
-        v for v in values if not isinstance(v, Device) and not (isinstance(v, Unknown) and v.why == "layout")
-    ]
     if node["t"] != "at::Tensor":
         return Unknown(f"{host.span(node)}: {name}()")
-    values = [v for v, a in zip(values, nodes, strict=False) if not _is_device(a)] if device else values
+    values = [
+        v
+        for v, a in zip(values, nodes, strict=True)
+        if not (isinstance(v, Device) or _is_device(a) or (isinstance(v, Unknown) and v.why == "layout"))
+    ]
     made = torch_ops.call_function(host.run, name, values, {}, host.span(node), hint)
     if name in _MAKES and device in ("", "cpu", "unknown"):
         return _elsewhere(
@@ -100,8 +101,8 @@ def device_kind(value: Value) -> str:
             return device
         case Int(value=0) | Int(value=1):
             return ("cpu", "cuda")[value.value or 0]
-        case Text(value=str(text)) if text.split(":")[0] in ("cpu", "cuda"):
-            return text.split(":")[0]
+        case Text(value="cpu" | "cuda" as kind):
+            return kind
     return "unknown"
 
 
@@ -156,7 +157,9 @@ def method(host: Evaluator, node: Node, hint: str) -> Value:
         case Null():
             if name in ("has_value", "defined", "operator bool"):
                 return FALSE
-            raise Dead
+            if name in ("value", "operator*", "operator->", "data_ptr"):
+                raise Dead
+            raise Refused(f"{host.span(node)}: {name}() of an undefined tensor or an empty optional")
     if isinstance(base, Tensor):
         return _tensor_method(host, base, name, nodes, node, hint)
     if name in ("has_value", "defined", "operator bool"):
@@ -181,7 +184,10 @@ def method(host: Evaluator, node: Node, hint: str) -> Value:
             dtype = host.eval(nodes[0])
             return replace(base, dtype=dtype if isinstance(dtype, Dtype) else Dtype(None))
         if name == "device":
-            return replace(base, device=device_kind(host.eval(nodes[0]))) if nodes else Unknown("device")
+            if not nodes:
+                return Unknown("device")
+            given = host.eval(nodes[0])
+            return replace(base, device=device_kind(given) if len(nodes) == 1 else "unknown")
         return base
     if isinstance(base, Device):
         cuda = Bool(fact=("cuda", base.of.key, None))

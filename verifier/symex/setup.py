@@ -6,11 +6,12 @@ written in the contract is an Operation (host=True) unless its interval settles 
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from specs.clauses import ClauseError
+from specs.clauses import ClauseError, ClauseUndefined, evaluate
 from specs.contract import Buffer, Contract
 from specs.location import NOWHERE
 from verifier.ir import nodes as ir
@@ -68,6 +69,7 @@ def prepare(
 ) -> Setup:
     """The initial summary. Quantities the contract does not know become unknowns of their type."""
     t = Terms()
+    cap = max(cap, _largest(contract))
     symbols = symbol_terms(t, contract, cap)
     for name, value in fixed.items():
         symbols[name] = t.const(value)
@@ -78,6 +80,16 @@ def prepare(
     builder = _Builder(summary, wrapped, cap)
     builder.build()
     return Setup(summary, builder.env, builder.contents, builder.lower.aliases)
+
+
+def _largest(contract: Contract) -> int:
+    """The largest size at the problem's or program's own values: whatever the cap, these are in the domain."""
+    values = {s.name: s.value for s in contract.symbols if s.value is not None}
+    found = list(values.values())
+    for text in (x for b in contract.buffers for x in (b.extent, *b.shape)):
+        with contextlib.suppress(ClauseError, ClauseUndefined, OverflowError):
+            found.append(evaluate(text, values))
+    return max(found, default=0)
 
 
 class _Builder:

@@ -1,0 +1,17 @@
+// The index has 64 bits.
+#include <cuda_runtime.h>
+
+__global__ void copy(const float* x, float* y, long long n) {
+    long long i = blockIdx.x * 256LL + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+
+int main() {
+    const long long n = 3000000000;
+    float *x, *y;
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMalloc(&y, n * sizeof(float));
+    cudaMemset(x, 0, n * sizeof(float));
+    copy<<<(n + 255) / 256, 256>>>(x, y, n);
+    return cudaDeviceSynchronize();
+}
