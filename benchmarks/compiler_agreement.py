@@ -22,40 +22,17 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import corpus, labels
 from benchmarks.frontend import unsupported
+from sanitizers.gpu.compile import torch_folder, whole
 from verifier import contracts, frontend
 from verifier.contracts import ContractError
 from verifier.isolation.sandbox import Sandbox, probe
-from verifier.source import headers, load
-from verifier.source.declarations import Wrapper, parse
-from verifier.source.device_text import Submission
+from verifier.source import load
 from verifier.source.errors import SourceError
 
-_ALWAYS = (
-    "cuda_runtime.h",
-    "cuda_fp16.h",
-    "cuda_bf16.h",
-    "cmath",
-    "cfloat",
-    "climits",
-    "cstdint",
-    "algorithm",
-    "limits",
-)
-_HOST_ONLY = tuple(
-    "cublas cudnn cufft cusparse cusolver nccl mpi omp npp nvml nvjpeg cutlass GL/ nvToolsExt nvtx3".split()
-)
-"""Libraries of the host, which may not be installed and which device code does not need."""
-_TORCH = """
-#include <c10/util/Half.h>
-#include <c10/util/BFloat16.h>
-#include <ATen/core/TensorAccessor.h>
-namespace torch { using namespace at; }
-"""
 _NVCC = (
     "-std=c++17",
     "-w",
@@ -76,41 +53,6 @@ class Answer:
     theirs: str = ""
     skipped: str = ""
     in_part: bool = False
-
-
-def torch_folder() -> Path | None:
-    """The headers of an installed PyTorch."""
-    spec = find_spec("torch")
-    folder = Path(spec.origin).parent / "include" if spec and spec.origin else None
-    return folder if folder is not None and folder.is_dir() else None
-
-
-def program(submission: Submission, instantiations: Sequence[tuple[str, tuple[str, ...]]]) -> str:
-    """The device text as a whole program for nvcc."""
-    system = [
-        i
-        for i in submission.device.system_includes
-        if not headers.is_torch(i) and not i.startswith(_HOST_ONLY)
-    ]
-    lines = [f"#include <{name}>" for name in dict.fromkeys((*_ALWAYS, *system))]
-    torch = any(headers.is_torch(i) for i in submission.device.system_includes)
-    lines.append(_TORCH if torch else "")
-    lines.append(submission.device.text)
-    lines.append('# 1 "instantiations"')
-    names = {n for w in _wrappers(parse(submission.device.text).items) for n in w.names}
-    lines += [f"using namespace {n};" for n in sorted(names - {"std", "C"}) if n.isidentifier()]
-    for number, (kernel, arguments) in enumerate(instantiations):
-        if arguments:
-            lines.append(f"void *vk_use_{number}() {{ return (void *)&{kernel}<{', '.join(arguments)}>; }}")
-    return "\n".join([*lines, ""])
-
-
-def _wrappers(items: Sequence[object]) -> list[Wrapper]:
-    found = []
-    for item in items:
-        if isinstance(item, Wrapper):
-            found += [item, *_wrappers(item.items)]
-    return found
 
 
 def nvcc_error(text: str, arch: str, folder: Path) -> str:
@@ -154,7 +96,7 @@ def ask(
     except frontend.FrontEndFailed as error:
         return Answer(name, skipped=str(error))
     with tempfile.TemporaryDirectory() as folder:
-        theirs = nvcc_error(program(submission, derived.instantiations), arguments.arch, Path(folder))
+        theirs = nvcc_error(whole(submission.device, derived.instantiations), arguments.arch, Path(folder))
     in_part = any(True for kernel in module.kernels for _ in unsupported(kernel.body))
     return Answer(name, errors[0] if errors else "", theirs, in_part=in_part)
 

@@ -95,7 +95,7 @@ def encode(
     plan = layout(launch, outputs)
     place = {param: i for i, group in enumerate(plan.params) for param in group}
     by_param = {b.param: b for b in launch.buffers}
-    arguments = _arguments(params)
+    groups = arguments(params)
     parts = [
         struct.pack(
             "<IIQQ6IQQIIII",
@@ -108,14 +108,14 @@ def encode(
             launch.shared_bytes,
             budget,
             len(plan.sizes),
-            len(arguments),
+            len(groups),
             len(blocks or ()),
             flags,
         )
     ]
     for i, (group, size) in enumerate(zip(plan.params, plan.sizes, strict=True)):
         parts.append(_buffer([by_param[p] for p in group], size, i in plan.wanted, inputs, schedule.seed))
-    parts += [_parameter(group, place, launch) for group in arguments]
+    parts += [_parameter(group, place, launch) for group in groups]
     parts += [struct.pack("<Q", block) for block in blocks or ()]
     return b"".join(parts)
 
@@ -187,7 +187,7 @@ def small_values(buffer: ConcreteBuffer, seed: int) -> bytes:
     return b"".join((span.randint(low, high) & _MASK).to_bytes(8, "little") for _ in range(buffer.numel))
 
 
-def _arguments(params: Sequence[ir.Param]) -> list[list[ir.Param]]:
+def arguments(params: Sequence[ir.Param]) -> list[list[ir.Param]]:
     """The kernel's arguments: a class passed by value is the group of its scalars ``p.x``, ``p.dims[0]``."""
     groups: dict[str, list[ir.Param]] = {}
     for param in params:
@@ -195,7 +195,10 @@ def _arguments(params: Sequence[ir.Param]) -> list[list[ir.Param]]:
     return list(groups.values())
 
 
-def _parameter(group: Sequence[ir.Param], place: Mapping[str, int], launch: ConcreteLaunch) -> bytes:
+def argument(
+    group: Sequence[ir.Param], place: Mapping[str, int], launch: ConcreteLaunch
+) -> tuple[bytes, list[tuple[int, int]]]:
+    """One argument's bytes, and the pointers in it: (offset, buffer). Raises CannotEncode."""
     nulls = {b.param for b in launch.buffers if b.storage == NULL_STORAGE}
     data = bytearray()
     pointers: list[tuple[int, int]] = []
@@ -215,10 +218,15 @@ def _parameter(group: Sequence[ir.Param], place: Mapping[str, int], launch: Conc
                 data += _scalar(param, launch)
             case _:
                 raise CannotEncode(f"the parameter {param.name} is no scalar")
+    return bytes(data), pointers
+
+
+def _parameter(group: Sequence[ir.Param], place: Mapping[str, int], launch: ConcreteLaunch) -> bytes:
+    data, pointers = argument(group, place, launch)
     if len(data) > 256 or len(pointers) > 15:
         raise CannotEncode(f"the parameter {group[0].name} has more than 256 bytes")
     padded = [*pointers, *[(0, 0)] * (15 - len(pointers))]
-    return struct.pack("<256sI30II", bytes(data), len(pointers), *(n for pair in padded for n in pair), 0)
+    return struct.pack("<256sI30II", data, len(pointers), *(n for pair in padded for n in pair), 0)
 
 
 def _scalar(param: ir.Param, launch: ConcreteLaunch) -> bytes:

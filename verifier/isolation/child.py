@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from verifier.isolation import ahead
 from verifier.isolation.sandbox import Sandbox, base_arguments
 
 PACKAGES = ("specs", "verifier", "sanitizers", "fuzz", "generator")
@@ -68,19 +69,20 @@ def run(
     limits: Limits = Limits(),
     readable: Sequence[Path] = (),
     writable: Sequence[Path] = (),
+    devices: Sequence[Path] = (),
     cwd: Path | None = None,
 ) -> Completed:
-    """Run ``argv`` to its end or to a limit. A program that cannot be started ends with returncode 127."""
-    command = wrapped(argv, sandbox, limits, readable, writable, cwd)
+    """Run ``argv`` to its end or to a limit. A program that cannot be started ends with returncode 127.
+
+    ``devices``: device files that it may use (a GPU's); none by default.
+    """
+    command = wrapped(argv, sandbox, limits, readable, writable, cwd, devices)
     start = time.monotonic()
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
-        cwd=cwd if sandbox.kind == "none" else None,
-        start_new_session=True,
+    folder = str(cwd) if cwd and sandbox.kind == "none" else None
+    begun = ahead.take(command, stdin) if cwd is None else None
+    process, stdin = begun or (
+        ahead.popen(command, stdin=bool(stdin), env=ENVIRONMENT, cwd=folder),
+        stdin,
     )
     try:
         streams, timed_out, truncated = _converse(
@@ -100,6 +102,14 @@ def run(
     return Completed(code, streams[0], streams[1], time.monotonic() - start, timed_out, truncated)
 
 
+def begin(argv: Sequence[str], *, sandbox: Sandbox, stdin: bytes = b"", limits: Limits = Limits()) -> None:
+    """Start now what this thread will ``run`` soon with the same arguments; ``stdin`` empty: not known yet.
+
+    The wall limit counts from ``run``. Whoever begins calls ``ahead.drop`` in the end.
+    """
+    ahead.begin(wrapped(argv, sandbox, limits), ENVIRONMENT, stdin)
+
+
 def wrapped(
     argv: Sequence[str],
     sandbox: Sandbox,
@@ -107,9 +117,10 @@ def wrapped(
     readable: Sequence[Path] = (),
     writable: Sequence[Path] = (),
     cwd: Path | None = None,
+    devices: Sequence[Path] = (),
 ) -> list[str]:
     """``argv`` behind the sandbox and the resource limits (the wall limit is the caller's to keep)."""
-    return [*_wrapper(sandbox, readable, writable, cwd), *_prlimit(sandbox, limits), *argv]
+    return [*_wrapper(sandbox, readable, writable, devices, cwd), *_prlimit(sandbox, limits), *argv]
 
 
 def python_argv(module: str, *args: str) -> list[str]:
@@ -139,7 +150,11 @@ def _counts_per_namespace() -> bool:
 
 
 def _wrapper(
-    sandbox: Sandbox, readable: Sequence[Path], writable: Sequence[Path], cwd: Path | None
+    sandbox: Sandbox,
+    readable: Sequence[Path],
+    writable: Sequence[Path],
+    devices: Sequence[Path],
+    cwd: Path | None,
 ) -> list[str]:
     match sandbox.kind:
         case "none":
@@ -148,6 +163,7 @@ def _wrapper(
             argv = [*base_arguments(sandbox), *_installation_binds()]
             argv += _binds("--ro-bind", readable)
             argv += _binds("--bind", writable)
+            argv += _binds("--dev-bind", devices)
             return [*argv, "--chdir", str(cwd.absolute() if cwd else Path("/tmp")), "--"]
         case "landlock":
             raise NotImplementedError("landlock")

@@ -1,0 +1,20 @@
+// Seeded faults of ours: the last launch of every run under compute-sanitizer. A tool that does not report its own is not
+// watching, and nothing that it says of the kernel before counts.
+
+extern "C" __global__ void vk_control_clean(int* x) { x[threadIdx.x] = int(threadIdx.x); }
+
+extern "C" __global__ void vk_control_memcheck(int* x) { x[threadIdx.x + 1] = 1; }
+
+extern "C" __global__ void vk_control_racecheck(int* x) {
+  __shared__ int seen[64];
+  seen[threadIdx.x] = x[0] + int(threadIdx.x);
+  x[threadIdx.x] = seen[63 - threadIdx.x];
+}
+
+extern "C" __global__ void vk_control_initcheck(int* x) { x[threadIdx.x] += 1; }
+
+extern "C" __global__ void vk_control_synccheck(int* x) {
+  if (threadIdx.x != 5) __syncwarp(0xffffffdfu);
+  else __syncwarp(0x0000ffdfu);  // its own lane is not in the mask
+  x[threadIdx.x] = 1;
+}

@@ -1,0 +1,234 @@
+"""Launches under compute-sanitizer, one process a tool, with a watchdog: works -> ``Watched``.
+
+Each process launches the kernel with every input, then the tool's seeded fault; its report counts only if it has that fault.
+Invariant: ``findings`` may be trusted whenever they are there; their absence counts only if ``trouble`` is empty.
+
+Example::
+
+    machine = find(sandbox=probe(), cache=folder)
+    seen = watch(machine, "memcheck", works, paths={"saxpy.cu"})
+    seen.findings, seen.trouble, seen.control
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sanitizers.gpu import toolkit as toolkits
+from sanitizers.gpu.compile import NotCompiled, compile_controls
+from sanitizers.gpu.job import GUARD, Launched, Said, Work, read, write
+from sanitizers.gpu.records import CONTROL, BadXml, parse
+from sanitizers.gpu.toolkit import Toolkit
+from sanitizers.simulator import SimFinding
+from specs.location import NOWHERE
+from verifier.isolation import Completed, Limits, Sandbox, run
+
+HOST = Path(__file__).with_name("host.py")
+
+FOUND = 9
+"""The exit status that compute-sanitizer is asked for when it reports something; the seeded fault makes that every run."""
+_OPTIONS = {
+    "memcheck": ["--padding", "4096"],
+    "racecheck": ["--racecheck-report", "analysis"],
+    "initcheck": ["--initcheck-address-space", "all"],
+    "synccheck": [],
+}
+_DEADLY = {
+    700: "bounds-global",
+    710: "assert",
+    716: "alignment",
+    717: "bounds-global",
+    718: "bounds-global",
+}
+"""Sticky errors of the driver that say what the kernel did, where the tool itself reported nothing."""
+
+
+class GpuMissing(Exception):
+    """No usable GPU; the message says what is missing and how to install it."""
+
+
+@dataclass(slots=True)
+class Machine:
+    """``quarantined``: why nothing more is run on this device, or ""."""
+
+    toolkit: Toolkit
+    sandbox: Sandbox
+    cache: Path | None
+    device: str
+    arch: str
+    driver: int
+    controls: bytes = field(repr=False, default=b"")
+    quarantined: str = ""
+
+    def versions(self) -> dict[str, str]:
+        assert self.toolkit.nvcc is not None and self.toolkit.sanitizer is not None
+        return {
+            "device": self.device,
+            "arch": self.arch,
+            "driver": f"{self.driver // 1000}.{self.driver % 1000 // 10}",
+            "nvcc": toolkits.version(self.toolkit.nvcc),
+            "compute-sanitizer": toolkits.version(self.toolkit.sanitizer),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What one tool saw. ``launch``: number of the launch each finding belongs to, or None where that is not known."""
+
+    tool: str
+    findings: tuple[SimFinding, ...] = ()
+    launch: int | None = None
+    trouble: str = ""
+    broken: bool = False
+    """The trouble is the tool's or the device's, not the kernel's."""
+    said: Said = Said()  # noqa: RUF009 - frozen
+    seconds: float = 0.0
+    control: bool = False
+    exit: int = 0
+    xml: bytes = field(default=b"", repr=False)
+
+
+def find(*, sandbox: Sandbox, cache: Path | None, toolkit: Toolkit | None = None) -> Machine:
+    """The GPU of this machine with everything it needs, after one clean launch. Raises GpuMissing."""
+    tools = toolkit or toolkits.look()
+    lacking = toolkits.missing(tools)
+    if lacking:
+        raise GpuMissing("; ".join(lacking))
+    assert tools.nvcc is not None and tools.sanitizer is not None
+    machine = Machine(tools, sandbox, cache, "", "", 0)
+    said, done = _child(machine, [], None, guard=0, wrapper=(), seconds=30.0)[:2]
+    if not said.device:
+        why = said.trouble or done.stderr.decode(errors="replace").strip()[-200:] or "no answer"
+        raise GpuMissing(f"the GPU does not answer: {why}")
+    machine.device, machine.arch, machine.driver = said.device, said.arch, said.driver
+    try:
+        machine.controls = compile_controls(tools.nvcc, arch=said.arch, sandbox=sandbox, cache=cache)
+    except NotCompiled as error:
+        raise GpuMissing(f"the controls cannot be compiled: {error}") from error
+    if trouble := health(machine):
+        raise GpuMissing(trouble)
+    return machine
+
+
+def health(machine: Machine, seconds: float = 30.0) -> str:
+    """Whether a small right kernel still runs: "" or why not. Marks the machine, so that nothing more is run on it."""
+    control = (machine.controls, f"{CONTROL}clean")
+    said, done, _ = _child(machine, [], control, guard=0, wrapper=(), seconds=seconds)
+    if said.control != 0:
+        how = "it hangs" if done.timed_out else said.trouble or f"status {said.control}"
+        machine.quarantined = f"the GPU does not run a right kernel any more ({how}); restart it"
+    return machine.quarantined
+
+
+def watch(
+    machine: Machine, tool: str, works: Sequence[Work], *, paths: Set[str], seconds: float = 60.0
+) -> Watched:
+    """All launches under one tool, in a process of its own."""
+    if machine.quarantined:
+        return Watched(tool, trouble=machine.quarantined, broken=True)
+    assert machine.toolkit.sanitizer is not None
+    wrapper = [str(machine.toolkit.sanitizer), "--tool", tool, *_OPTIONS[tool]]
+    wrapper += ["--xml", "--save", "report.xml", "--error-exitcode", str(FOUND), "--print-limit", "0"]
+    wrapper += ["--show-backtrace", "no", "--strip-paths", "no", "--demangle", "no"]
+    guard = 0 if tool == "memcheck" else GUARD
+    control = (machine.controls, CONTROL + tool)
+    said, done, xml = _child(machine, works, control, guard=guard, wrapper=wrapper, seconds=seconds)
+    if done.timed_out:
+        sick = health(machine)
+        ran = f"launch {said.started - 1} does not end" if said.started > len(said.launches) else "it hangs"
+        trouble = sick or f"resources: {tool} is not done after {seconds:g} s ({ran})"
+        return Watched(tool, (), None, trouble, bool(sick), said, done.seconds, exit=done.returncode, xml=xml)
+    return judge(tool, len(works), said, done.returncode, xml, paths, done.seconds)
+
+
+def judge(
+    tool: str, wanted: int, said: Said, returncode: int, xml: bytes, paths: Set[str], seconds: float
+) -> Watched:
+    """What a finished run means; every way in which a tool can be silent without having looked is trouble."""
+    result = Watched(tool, said=said, seconds=seconds, exit=returncode, xml=xml)
+    if not xml:
+        words = f"{tool} wrote no report (exit status {returncode}): it did not watch"
+        return replace(result, trouble=words, broken=True)
+    try:
+        records = parse(xml, tool, paths)
+    except BadXml as error:
+        return replace(result, trouble=f"{tool} wrote a report that cannot be read: {error}", broken=True)
+    result = replace(result, control=records.controls > 0)
+    findings = [*records.findings, *_damaged(said)]
+    failed = next((f for f in said.launches if f.status), None)
+    if failed is not None and not findings and failed.status in _DEADLY:
+        findings = [_deadly(failed)]
+    if findings:
+        launch = failed.number if failed is not None else 0 if wanted == 1 else None
+        return replace(result, findings=tuple(findings), launch=launch)
+    if failed is not None:
+        return replace(result, trouble=f"{tool}: launch {failed.number} fails: {failed.error}")
+    if said.trouble:
+        return replace(result, trouble=f"{tool}: {said.trouble}")
+    if len(said.launches) != wanted:
+        words = f"{tool}: {len(said.launches)} of {wanted} launches were made"
+    elif said.control is None or not result.control:
+        words = f"{tool} does not report its seeded fault on this machine: it does not watch"
+    elif returncode != FOUND:
+        words = f"{tool} ended with {returncode} instead of {FOUND}"
+    else:
+        return result
+    return replace(result, trouble=words, broken=True)
+
+
+def _child(
+    machine: Machine,
+    works: Sequence[Work],
+    control: tuple[bytes, str] | None,
+    *,
+    guard: int,
+    wrapper: Sequence[str],
+    seconds: float,
+) -> tuple[Said, Completed, bytes]:
+    tools = machine.toolkit
+    assert tools.driver is not None
+    limits = Limits(
+        cpu_seconds=int(seconds) * 4 + 8, memory_mb=0, wall_seconds=seconds, output_bytes=16 << 20
+    )
+    with tempfile.TemporaryDirectory(prefix="gpu-") as name:
+        folder = Path(name)
+        write(folder, tools.driver, works, control, guard)
+        (folder / "host.py").write_bytes(HOST.read_bytes())
+        child = [*wrapper, sys.executable, "-I", "-S", "-B", "host.py", "."]
+        script = 'cd "$1" && shift && export LD_LIBRARY_PATH="$1" TMPDIR=. && shift && exec "$@"'
+        readable = [tools.driver.resolve().parent]
+        if tools.sanitizer is not None:
+            readable.append(tools.sanitizer.resolve().parents[1])
+        done = run(
+            ["/bin/sh", "-c", script, "sh", str(folder), str(tools.driver.parent), *child],
+            sandbox=machine.sandbox,
+            limits=limits,
+            readable=readable,
+            writable=[folder],
+            devices=tools.devices,
+        )
+        report = folder / "report.xml"
+        return read(folder), done, report.read_bytes() if report.is_file() else b""
+
+
+def _damaged(said: Said) -> list[SimFinding]:
+    return [
+        SimFinding(
+            property="bounds-global",
+            span=NOWHERE,
+            thread=(0, 0, 0),
+            block=(0, 0, 0),
+            message=f"something wrote outside buffer {buffer}, at byte {at} from its start (canary)",
+        )
+        for launch in said.launches
+        for buffer, at in launch.damaged
+    ]
+
+
+def _deadly(failed: Launched) -> SimFinding:
+    message = f"the kernel ends with {failed.error}"
+    return SimFinding(_DEADLY[failed.status], NOWHERE, (0, 0, 0), (0, 0, 0), message)
