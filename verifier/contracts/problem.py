@@ -14,6 +14,7 @@ Example::
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from typing import Any, Literal
 
 from specs.location import Span
 from verifier.contracts.errors import ContractError
-from verifier.isolation.child import Limits, python_argv, run
+from verifier.isolation.child import Limits, begin, python_argv, run
 from verifier.isolation.sandbox import Sandbox
 
 _LIMITS = Limits(cpu_seconds=10, memory_mb=2048, wall_seconds=15.0, output_bytes=8 << 20, processes=16)
@@ -81,6 +82,19 @@ class Problem:
         return best
 
 
+def begin_load(path: Path, *, sandbox: Sandbox) -> None:
+    """Start the child of ``load`` early, with the file; one that cannot be read is reported by ``load``."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        request = _request(path, path.read_text(encoding="utf-8"))
+        begin(
+            python_argv("verifier.contracts.problem_worker"), sandbox=sandbox, stdin=request, limits=_LIMITS
+        )
+
+
+def _request(path: Path, text: str) -> bytes:
+    return json.dumps({"path": str(path), "text": text}).encode()
+
+
 def load(path: Path, *, sandbox: Sandbox) -> Problem:
     """Read a problem file. Raises ContractError for a file that is none."""
     try:
@@ -89,9 +103,11 @@ def load(path: Path, *, sandbox: Sandbox) -> Problem:
         raise ContractError(
             f"cannot read the problem file: {error}", Span(str(path), 0), "give a readable file"
         ) from error
-    request = json.dumps({"path": str(path), "text": text}).encode()
     done = run(
-        python_argv("verifier.contracts.problem_worker"), sandbox=sandbox, stdin=request, limits=_LIMITS
+        python_argv("verifier.contracts.problem_worker"),
+        sandbox=sandbox,
+        stdin=_request(path, text),
+        limits=_LIMITS,
     )
     if done.timed_out or done.truncated or done.returncode < 0:
         raise ContractError(

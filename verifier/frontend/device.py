@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from verifier.ir import codec
 from verifier.ir.nodes import Module
 from verifier.ir.validator import IrInvalid, validate
-from verifier.isolation.child import Limits, python_argv, run
+from verifier.isolation.child import Limits, begin, python_argv, run
 from verifier.isolation.sandbox import Sandbox
 from verifier.source.device_text import DeviceText
 
@@ -34,6 +34,19 @@ class FrontEndFailed(Exception):
         self.limit = limit
 
 
+def begin_device(device: DeviceText | None = None, *, sandbox: Sandbox, arch: str = "sm_80") -> None:
+    """Start the child of ``parse_device`` early; with the text where that is all that it will be asked."""
+    alone = device is not None and "template" not in device.text
+    request = _request(device, (), arch) if device is not None and alone else b""
+    begin(python_argv("verifier.frontend.worker"), sandbox=sandbox, stdin=request, limits=LIMITS)
+
+
+def _request(device: DeviceText, instantiations: Sequence[tuple[str, tuple[str, ...]]], arch: str) -> bytes:
+    """Without templates, instantiations without arguments ask for nothing: such kernels are lowered anyway."""
+    wanted = [[n, list(a)] for n, a in instantiations if a or "template" in device.text]
+    return json.dumps({"text": device.text, "instantiations": wanted, "arch": arch}).encode()
+
+
 def parse_device(
     device: DeviceText,
     instantiations: Sequence[tuple[str, tuple[str, ...]]],
@@ -42,15 +55,10 @@ def parse_device(
     arch: str = "sm_80",
 ) -> Module:
     """Parse the text, lower every kernel and the given template instantiations, validate."""
-    request = {
-        "text": device.text,
-        "instantiations": [[name, list(arguments)] for name, arguments in instantiations],
-        "arch": arch,
-    }
     done = run(
         python_argv("verifier.frontend.worker"),
         sandbox=sandbox,
-        stdin=json.dumps(request).encode(),
+        stdin=_request(device, instantiations, arch),
         limits=LIMITS,
     )
     if done.returncode != 0 or done.truncated:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from specs.location import NOWHERE, Span
-from verifier.isolation.child import Limits, python_argv, run
+from verifier.isolation.child import Limits, begin, python_argv, run
 from verifier.isolation.sandbox import Sandbox
 
 Node = dict[str, Any]
@@ -62,12 +62,22 @@ class HostCode:
         return Span(self.paths[place[0]], place[1], place[2])
 
 
+def begin_host(text: str | None = None, *, sandbox: Sandbox) -> None:
+    """Start the child of ``read_host`` early; ``text`` if it is known already."""
+    request = b"" if text is None else _request(text)
+    begin(python_argv("verifier.frontend.host_worker"), sandbox=sandbox, stdin=request, limits=_LIMITS)
+
+
+def _request(text: str) -> bytes:
+    return text.encode() or b"\n"
+
+
 def read_host(text: str, *, sandbox: Sandbox) -> HostCode:
     """Parse host code in a child. Raises HostUnreadable."""
     done = run(
         python_argv("verifier.frontend.host_worker"),
         sandbox=sandbox,
-        stdin=text.encode() or b"\n",
+        stdin=_request(text),
         limits=_LIMITS,
     )
     if done.timed_out or done.truncated or done.returncode < 0:

@@ -13,10 +13,12 @@ import sys
 
 def main() -> None:
     sys.setrecursionlimit(20_000)
-    request = json.load(sys.stdin)
+    from verifier.frontend.device_clang import lib
     from verifier.frontend.device_kernels import lower_text
     from verifier.ir.codec import dumps
 
+    lib()  # all that takes time and needs no request comes before it
+    request = json.load(sys.stdin)
     wanted = [(name, tuple(arguments)) for name, arguments in request["instantiations"]]
     sys.stdout.write(dumps(lower_text(request["text"], wanted, request["arch"])))
 
