@@ -113,6 +113,37 @@ def test_dispatch_is_expanded_for_each_dtype() -> None:
     assert names == {("float",), ("double",), ("c10::Half",), ("c10::BFloat16",)}
 
 
+@pytest.mark.parametrize(
+    "declared, made",
+    [
+        ("template void f<int>(int n, int *x);", ["f"]),
+        ("template void f(int n, double *x);", ["f"]),
+        (
+            "namespace a { template <class T, int B> T *g(T *x) { return x; }\ntemplate float *g<float, 4>(\n float *x); }",
+            ["a::g"],
+        ),
+        ("template void f<S<int>>(int n, S<int> *);", ["f"]),
+        ("template <> void f<char>(int n, char *x) {}", ["f"]),
+        ("extern template void f<int>(int n, int *x);", []),
+        ("template struct S<int>;", []),
+        ("template __global__ void k<int>(int *x);", []),
+        ("template void f<int>(int n, unknown *x);", []),
+        ("template void S<int>::m(int);", []),
+        ("void g() { S<int> s; s.template n<int>(1); }", ["g"]),
+    ],
+)
+def test_explicit_instantiations_are_functions(declared: str, made: list[str]) -> None:
+    code = read(
+        """template <class T> struct S { T x; void m(int) {} template <class U> void n(U) {} };
+        template <class T> void f(int n, T *x) {}
+        template <class T> __global__ void k(T *x) {}
+        """
+        + declared
+    )
+    assert not code.errors
+    assert [code.functions[usr]["name"] for usr in code.roots] == made
+
+
 def test_the_child_reads_the_same() -> None:
     text = '# 1 "t.cu"\nvoid f(torch::Tensor x) { int n = x.numel(); }\n'
     assert read_host(text, sandbox=Sandbox("none")).functions == read(text.split("\n", 1)[1]).functions

@@ -16,8 +16,10 @@ from typing import Literal
 from specs.location import Span
 from verifier.frontend.device_builder import MAX_LEAVES, flatten
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_cooperative import GROUP_FUNCTIONS, REFUSED_GROUP_FUNCTIONS, GroupCalls
+from verifier.frontend.device_cooperative import GROUP_FUNCTIONS, REFUSED_GROUP_FUNCTIONS
 from verifier.frontend.device_places import is_string, place_type
+from verifier.frontend.device_random import RANDOM_FUNCTIONS, RandomCalls
+from verifier.frontend.device_textures import TEXTURE_FUNCTIONS
 from verifier.frontend.device_types import Refused
 from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, FunctionRef, LValue, Memory, Value
 from verifier.intrinsics import TABLE, Intrinsic
@@ -70,17 +72,11 @@ SPECIAL_FUNCTIONS = (
         "move forward swap load_matrix_sync store_matrix_sync fill_fragment mma_sync __float_to_tf32".split()
     )
     | GROUP_FUNCTIONS
+    | TEXTURE_FUNCTIONS
+    | RANDOM_FUNCTIONS
 )
 """Functions of the shim that are lowered here instead of by an entry of the table."""
-REFUSED_FUNCTIONS = {
-    f"{kind}{shape}{what}": kind
-    for kind, shapes, whats in (
-        ("tex", "1D 2D 3D Cubemap", ("", "fetch", "Layered", "Lod", "Grad", "gather")),
-        ("surf", "1D 2D 3D Cubemap 2DLayered", ("read", "write")),
-    )
-    for shape in shapes.split()
-    for what in whats
-} | dict.fromkeys(REFUSED_GROUP_FUNCTIONS, "cooperative group")
+REFUSED_FUNCTIONS = dict.fromkeys(REFUSED_GROUP_FUNCTIONS, "cooperative group")
 """Functions of the shim that are declared only to be refused."""
 
 
@@ -88,7 +84,7 @@ def is_accessor(type_: CType) -> bool:
     return type_.kind == "RECORD" and bool(_ACCESSOR.match(type_.spelling))
 
 
-class IntrinsicCalls(GroupCalls):
+class IntrinsicCalls(RandomCalls):
     """Lowering of calls into the shim."""
 
     def async_copy_call(self, node: Node, arguments: Sequence[Node]) -> None:
@@ -151,9 +147,13 @@ class IntrinsicCalls(GroupCalls):
             if number is not None:
                 return self.constant_of(number, node.type, node.span)
             name = name if name in TABLE else name.removeprefix("__builtin_")
+        if name in TEXTURE_FUNCTIONS:
+            return self.texture_call(node, name, self.given_all(node, callee))
+        if name in RANDOM_FUNCTIONS:
+            return self.random_call(node, name, self.given_all(node, callee))
         entry = TABLE.get(name)
         if name in REFUSED_FUNCTIONS:
-            raise Refused("texture" if name.startswith("tex") else "surface", name, node.span)
+            raise Refused(REFUSED_FUNCTIONS[name], name, node.span)
         if entry is None:
             raise Refused("unknown function", name, node.span)
         return self.intrinsic(entry, node, self.given_all(node, callee))

@@ -29,6 +29,7 @@ _AFTER = (
     ("std.h", r"\bstd\b"),
     ("limits.h", r"\bnumeric_limits\b"),
     ("wmma.h", r"\bwmma\b"),
+    ("random.h", r"\bcurand"),
     (
         "texture.h",
         r"\b(CU(tex|surf)Object|cuda(Texture|Surface|ReadMode|BoundaryMode)\w*|(texture|surface)\s*<|(tex|surf)([123]D|Cube)\w*)",

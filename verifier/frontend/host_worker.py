@@ -23,6 +23,7 @@ from pathlib import Path
 import clang.cindex as ci
 from clang.cindex import Cursor, CursorKind, TypeKind
 
+from verifier.frontend.host_exports import EXPORT, export_lines, with_exports
 from verifier.frontend.host_expressions import (
     ExpressionReader,
     Node,
@@ -50,6 +51,7 @@ class Reader(ExpressionReader):
     """One parsed translation unit."""
 
     def read(self) -> Node:
+        self.device_ranges += export_lines(self.text, self.first)
         globals_: list[Node] = []
         roots: list[str] = []
         structs: list[Node] = []
@@ -69,6 +71,8 @@ class Reader(ExpressionReader):
                 if kind == CursorKind.FUNCTION_DECL and cursor.is_definition():
                     roots.append(function_key(cursor))
                     self._function(cursor)
+            elif kind == CursorKind.VAR_DECL and cursor.spelling.startswith(EXPORT):
+                roots += self._exported(cursor)
             elif kind == CursorKind.VAR_DECL:
                 globals_.append(self._variable(cursor))
         while self.pending:
@@ -114,6 +118,14 @@ class Reader(ExpressionReader):
             else:
                 found.append(child)
         return found
+
+    def _exported(self, pointer: Cursor) -> list[str]:
+        """The function that an explicit instantiation makes; none where the parser could not tell."""
+        named = [c.referenced for c in pointer.walk_preorder() if c.kind == CursorKind.DECL_REF_EXPR]
+        functions = [c.get_definition() or c for c in named if c and c.kind == CursorKind.FUNCTION_DECL]
+        for function in functions:
+            self._function(function)
+        return [function_key(f) for f in functions]
 
     def _kernel(self, cursor: Cursor) -> Node:
         params = [c for c in cursor.get_children() if c.kind == CursorKind.PARM_DECL]
@@ -411,6 +423,7 @@ def _opaque(name: str, text: str) -> str:
 def parse(text: str, shim: str) -> Node:
     """The JSON tree of ``text``."""
     prepare_library()
+    text = with_exports(text)
     index = ci.Index.create()
     known: set[str] = set()
     extra, members, unknowns = _device_names(text, shim, known), "", ""
@@ -445,6 +458,7 @@ def parse(text: str, shim: str) -> Node:
 
 def main() -> int:
     sys.setrecursionlimit(10_000)
+    prepare_library()  # takes time and needs no request
     text = sys.stdin.buffer.read().decode("utf-8", "replace")
     shim = (Path(__file__).parent / "host_shim.h").read_text(encoding="utf-8")
     json.dump(parse(text, shim), sys.stdout)

@@ -56,7 +56,7 @@ class Discharger:
         return self._once(o, scale)
 
     def _once(self, o: Obligation, scale: float) -> Decision:
-        key = (o.hyps, o.goal, frozenset(o.facts), scale)
+        key = (o.hyps, o.goal, frozenset(o.facts), scale, o.note)
         found = self.done.get(key)
         if found is None:
             found = self.done[key] = self._decide(o, scale)

@@ -13,10 +13,12 @@ from verifier.ir import nodes as ir
 from verifier.smt.terms import Term
 from verifier.symex.pointers import (
     GLOBAL_POINTER,
+    OPAQUE_MEMORY,
     SHARED_POINTER,
     TO_ADDRESS,
     address,
     in_space,
+    opaque_memory,
     pointer_at,
 )
 
@@ -34,6 +36,8 @@ def call(x: Evaluator, e: ir.Call) -> Value:
         given = x.eval(e.args[0])
         pointer = given if isinstance(given, Ptr) else pointer_at(x, given, e.span)
         return in_space(pointer, "shared" if e.name == SHARED_POINTER else "global", e.span)
+    if e.name in OPAQUE_MEMORY:
+        return opaque_memory(x, e)
     args = [x.value(a) for a in e.args]
     deps = 0
     for a in args:

@@ -26,7 +26,7 @@ from verifier.symex.copies import CopyRules, merged, settle
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.launch import composite
 from verifier.symex.loops import LoopRules
-from verifier.symex.pointers import SHARED_POINTER, is_address
+from verifier.symex.pointers import OPAQUE_MEMORY, SHARED_POINTER, is_address
 from verifier.symex.relevance import relevant_locals
 from verifier.symex.setup import prepare
 from verifier.symex.summary import Access, BarrierEvent, Epoch, MemoryObject, Summary
@@ -466,7 +466,7 @@ def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[
                 complete = False  # a number as an address
             case ir.Call(name="global pointer", args=(o,)) if isinstance(o.type, ir.Pointer):
                 expr_roots(o)
-            case ir.Call(name=name) if name != SHARED_POINTER:
+            case ir.Call(name=name) if name != SHARED_POINTER and name not in OPAQUE_MEMORY:
                 complete = False
             case ir.Select(then=a, other=b):
                 expr_roots(a)

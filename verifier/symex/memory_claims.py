@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from verifier.smt.terms import Term, Terms, show
 from verifier.symex.claims import Claims, Obligation
@@ -11,13 +12,13 @@ from verifier.symex.summary import Access, Summary
 
 
 def has_space(s: Summary, space: str) -> bool:
-    """Whether any access goes to the space (constant memory counts as global)."""
+    """Whether any access goes to the space (constant memory and surfaces count as global)."""
     return any(matches(a, space) for a in s.accesses)
 
 
 def matches(a: Access, space: str) -> bool:
     """Whether the access is to the space."""
-    return a.obj.space == space or (space == "global" and a.obj.space == "constant")
+    return a.obj.space == space or (space == "global" and a.obj.space in ("constant", "surface"))
 
 
 def name_of(a: Access) -> str:
@@ -29,6 +30,8 @@ def bounds(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
     """0 <= offset and offset + size <= extent; for declared arrays also each axis within its own count."""
     t = c.s.t
     for a in c.s.accesses:
+        if matches(a, space) and a.obj.space == "surface":
+            yield _surface(c, property_, a, "stays inside it")
         if not matches(a, space) or a.obj.extent is None or 0 <= a.origin != a.number:
             continue
         goals: list[Term] = []
@@ -43,6 +46,14 @@ def bounds(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
         yield c.single(property_, a.span, claim, (a.guard,), t.and_(*goals), (a,))
 
 
+def _surface(c: Claims, property_: str, a: Access, what: str) -> Obligation:
+    """Nothing is known of a surface: an access outside of it ends the kernel."""
+    made = c.single(
+        property_, a.span, f"the {a.kind} of surface {a.obj.name} {what}", (a.guard,), c.s.t.false, (a,)
+    )
+    return replace(made, note=f"unsupported: the {a.kind} of surface {a.obj.name}, whose size is not known")
+
+
 def alignment_of(a: Access) -> int:
     """The alignment in bytes that the access needs, a power of two."""
     return min(a.align or (a.size & -a.size), 16)
@@ -51,6 +62,8 @@ def alignment_of(a: Access) -> int:
 def may_be_odd(t: Terms, a: Access) -> bool:
     """Whether the access is wider than the object's element, or at an offset that is not evidently a multiple of its size."""
     need = alignment_of(a)
+    if a.obj.space in ("texture", "surface"):
+        return a.obj.space == "surface"
     if need == 1 or 0 <= a.origin != a.number:
         return False
     if a.vector or a.size > max(a.obj.elem, 1):
@@ -63,6 +76,9 @@ def aligned(c: Claims, property_: str) -> Iterator[Obligation]:
     t = c.s.t
     for a in c.s.accesses:
         if not may_be_odd(t, a):
+            continue
+        if a.obj.space == "surface":
+            yield _surface(c, property_, a, "is aligned")
             continue
         need = alignment_of(a)
         base = t.true if a.obj.align % need == 0 or a.obj.space in ("shared", "local") else t.false

@@ -11,7 +11,7 @@ Example::
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from specs.contract import NULL_STORAGE
 from specs.location import Span
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 SHARED_POINTER, GLOBAL_POINTER = "shared pointer", "global pointer"
 """The front end's names for the pointers that an address in one state space means."""
+OPAQUE_MEMORY: dict[str, Literal["texture", "surface"]] = {
+    "texture memory": "texture",
+    "surface memory": "surface",
+}
+"""The front end's names for what a texture or surface object is an access of; arguments: the handle, coordinates."""
 TO_ADDRESS = {"__cvta_generic_to_shared": "shared", "__cvta_generic_to_global": "global"}
 _ADDRESS = "address:"
 _TOPS = {"shared": 1 << 18}
@@ -77,6 +82,19 @@ def pointer_at(x: Evaluator, v: Val, span: Span) -> Ptr:
         )
     base = bases[0][0]
     return Ptr(((t.true, by_name[base.name], t.sub(v.term, base)),), v.deps)
+
+
+def opaque_memory(x: Evaluator, e: ir.Call) -> Ptr:
+    """What a handle stands for, under the name of the parameter that holds it; the coordinates say nothing."""
+    from verifier.symex.expressions import Ptr
+
+    handle, *_ = [x.value(a) for a in e.args]
+    assert isinstance(e.type, ir.Pointer)
+    space, size = OPAQUE_MEMORY[e.name], ir.size_of(e.type.elem)
+    names = [name for name, term in x.s.scalars.items() if term is handle.term]
+    name = names[0] if len(names) == 1 else f"{space} object"
+    obj = MemoryObject(name, space, None, size, None, size, e.span)
+    return Ptr(((x.t.true, obj, x.t.zero),), handle.deps)
 
 
 def compare(x: Evaluator, e: ir.Compare, a: Value, b: Value) -> Val:

@@ -7,6 +7,7 @@ Same block: only pairs that can stand in the same barrier interval (and, for lan
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from verifier.smt.terms import Term
 from verifier.symex.claims import Claims, Obligation, linear_thread, overlap, same_interval
@@ -15,15 +16,19 @@ from verifier.symex.summary import Access, Epoch, Summary
 
 
 def has_writes(s: Summary, space: str) -> bool:
-    """Whether any access goes to the space."""
-    return any(a.obj.space == space for a in s.accesses)
+    """Whether any access goes to the space (that of a surface counts as global)."""
+    return any(a.obj.space == space or (space == "global" and a.obj.space == "surface") for a in s.accesses)
 
 
 def conflicting(s: Summary, a: Access, b: Access) -> bool:
     """Whether two accesses of distinct threads to one byte would be a conflict."""
     if a.kind == "read" and b.kind == "read":
         return False
-    return a.obj is b.obj or (a.obj.space == "global" and may_alias(s, a.obj, b.obj))
+    return a.obj is b.obj or (a.obj.space in _GLOBAL and may_alias(s, a.obj, b.obj))
+
+
+_GLOBAL = ("global", "texture", "surface")
+"""The memory of textures and surfaces is shared by the whole grid."""
 
 
 def atomics_ordered(a: Access, b: Access, same_block: bool) -> bool:
@@ -35,12 +40,16 @@ def atomics_ordered(a: Access, b: Access, same_block: bool) -> bool:
 
 def conflicts(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
     """One obligation for each pair of sites and each way two threads can meet there."""
-    accesses = _distinct_sites([a for a in c.s.accesses if a.obj.space == space])
+    spaces = _GLOBAL if space == "global" else (space,)
+    accesses = _distinct_sites([a for a in c.s.accesses if a.obj.space in spaces])
     single_block = all(g is c.s.t.one for g in c.s.geometry.grid)
     single_thread = all(b is c.s.t.one for b in c.s.geometry.block)
     for i, a in enumerate(accesses):
         for b in accesses[i:]:
             if not conflicting(c.s, a, b):
+                continue
+            if "surface" in (a.obj.space, b.obj.space):
+                yield _texels(c, property_, a, b)
                 continue
             if a.obj is not b.obj:
                 yield _aliased(c, property_, a, b)
@@ -79,9 +88,15 @@ def _aliased(c: Claims, property_: str, a: Access, b: Access) -> Obligation:
     t = c.s.t
     text = f"{a.obj.name} and {b.obj.name} do not overlap"
     made = c.single(property_, a.span if a.kind != "read" else b.span, text, (a.guard,), t.false, (a, b))
-    from dataclasses import replace
-
     return replace(made, note=f"disjoint({a.obj.name}, {b.obj.name})")
+
+
+def _texels(c: Claims, property_: str, a: Access, b: Access) -> Obligation:
+    """Which texels a surface access touches is not followed."""
+    text = f"the {a.kind} of {a.obj.name} and the {b.kind} of {b.obj.name} do not meet"
+    made = c.single(property_, b.span if b.kind != "read" else a.span, text, (a.guard,), c.s.t.false, (a, b))
+    surface = a.obj.name if a.obj.space == "surface" else b.obj.name
+    return replace(made, note=f"unsupported: which texels of surface {surface} two threads access")
 
 
 def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> Iterator[Obligation]:

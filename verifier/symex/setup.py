@@ -50,15 +50,21 @@ class Setup:
 
 
 def may_alias(s: Summary, a: MemoryObject, b: MemoryObject) -> bool:
-    """Whether two global buffers can share memory under the contract."""
+    """Whether two global buffers can share memory under the contract.
+
+    A texture may be any global memory, what the launcher allocated too; a surface is none, but may be a texture."""
     if a is b:
         return True
-    if a.buffer is None or b.buffer is None:
-        return False
-    if a.buffer.storage and a.buffer.storage == b.buffer.storage:
-        return True
-    if a.buffer.fresh or b.buffer.fresh:
-        return False
+    spaces = {a.space, b.space}
+    if "surface" in spaces:
+        return "global" not in spaces
+    if "texture" not in spaces:
+        if a.buffer is None or b.buffer is None:
+            return False
+        if a.buffer.storage and a.buffer.storage == b.buffer.storage:
+            return True
+        if a.buffer.fresh or b.buffer.fresh:
+            return False
     wanted = {f"disjoint({a.name},{b.name})", f"disjoint({b.name},{a.name})"}
     clauses = [*s.contract.no_alias, *s.contract.requires]
     return not any(c.text.replace(" ", "") in wanted and c.accepted for c in clauses)

@@ -17,10 +17,12 @@ from verifier.smt.terms import Term, Terms
 
 @dataclass(frozen=True, slots=True)
 class MemoryObject:
-    """A buffer, shared array, local array or global. ``extent``: bytes; ``elem``: bytes of the natural element."""
+    """A buffer, shared array, local array or global. ``extent``: bytes; ``elem``: bytes of the natural element.
+
+    ``texture`` and ``surface``: what a handle stands for; a texture may be any global memory."""
 
     name: str
-    space: Literal["global", "shared", "local", "constant"]
+    space: Literal["global", "shared", "local", "constant", "texture", "surface"]
     extent: Term | None
     elem: int
     buffer: Buffer | None = None

@@ -1,4 +1,4 @@
-/* Textures and surfaces: declared so that the rest of a text is read. Every call is refused by name. */
+/* Textures and surfaces. Calls with a texture or surface reference are refused by name. */
 enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
 enum cudaTextureFilterMode { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 };
 enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder };
@@ -40,23 +40,33 @@ VK_TEXTURE(tex1Dfetch, int)
 VK_TEXTURE(tex1D, float)
 VK_TEXTURE(tex2D, float, float)
 VK_TEXTURE(tex3D, float, float, float)
+VK_TEXTURE(texCubemap, float, float, float)
 VK_TEXTURE(tex1DLayered, float, int)
 VK_TEXTURE(tex2DLayered, float, float, int)
-VK_TEXTURE(texCubemap, float, float, float)
 VK_TEXTURE(texCubemapLayered, float, float, float, int)
 VK_TEXTURE(tex1DLod, float, float)
 VK_TEXTURE(tex2DLod, float, float, float)
 VK_TEXTURE(tex3DLod, float, float, float, float)
+VK_TEXTURE(texCubemapLod, float, float, float, float)
+VK_TEXTURE(tex1DLayeredLod, float, int, float)
+VK_TEXTURE(tex2DLayeredLod, float, float, int, float)
+VK_TEXTURE(texCubemapLayeredLod, float, float, float, int, float)
+VK_TEXTURE(tex1DGrad, float, float, float)
 VK_TEXTURE(tex2DGrad, float, float, float2, float2)
+VK_TEXTURE(tex3DGrad, float, float, float, float4, float4)
+VK_TEXTURE(tex1DLayeredGrad, float, int, float, float)
+VK_TEXTURE(tex2DLayeredGrad, float, float, int, float2, float2)
 VK_TEXTURE(tex2Dgather, float, float, int = 0)
 #define VK_SURFACE(NAME, ...)                                                                                \
-  template <class T> VK_HD T NAME##read(cudaSurfaceObject_t, __VA_ARGS__, int = 2);                          \
-  template <class T> VK_HD void NAME##read(T *, cudaSurfaceObject_t, __VA_ARGS__, int = 2);                  \
-  template <class T> VK_HD void NAME##write(T, cudaSurfaceObject_t, __VA_ARGS__, int = 2);                   \
-  template <class T, class U, int N> VK_HD void NAME##read(T *, surface<U, N>, __VA_ARGS__, int = 2);        \
-  template <class T, class U, int N> VK_HD void NAME##write(T, surface<U, N>, __VA_ARGS__, int = 2);
+  template <class T> VK_HD T NAME##read(cudaSurfaceObject_t, __VA_ARGS__, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);                          \
+  template <class T> VK_HD void NAME##read(T *, cudaSurfaceObject_t, __VA_ARGS__, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);                  \
+  template <class T> VK_HD void NAME##write(T, cudaSurfaceObject_t, __VA_ARGS__, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);                   \
+  template <class T, class U, int N> VK_HD void NAME##read(T *, surface<U, N>, __VA_ARGS__, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);        \
+  template <class T, class U, int N> VK_HD void NAME##write(T, surface<U, N>, __VA_ARGS__, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap);
 VK_SURFACE(surf1D, int)
 VK_SURFACE(surf2D, int, int)
 VK_SURFACE(surf3D, int, int, int)
+VK_SURFACE(surf1DLayered, int, int)
 VK_SURFACE(surf2DLayered, int, int, int)
 VK_SURFACE(surfCubemap, int, int, int)
+VK_SURFACE(surfCubemapLayered, int, int, int)

@@ -44,3 +44,5 @@ namespace std {
 using ::simt_memcpy;
 using ::simt_memset;
 }  // namespace std
+// Handles can be passed on; a fetch or a surface access is refused, since nobody knows what it would touch.
+typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t, CUtexObject, CUsurfObject;
