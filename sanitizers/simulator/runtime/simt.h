@@ -22,5 +22,6 @@
 #include "prelude/warp.h"
 #include "prelude/groups.h"
 #include "prelude/tensors.h"
+#include "prelude/random.h"
 #include "prelude/checked.h"
 #include "prelude/names.h"

@@ -8,7 +8,7 @@ __global__ void draw(const float* table, float* y, int n, unsigned long long see
     curandState state;
     curand_init(seed, i, 0, &state);
     int k = int(curand_uniform(&state) * 64.0f);
-    y[i] = table[k];  //! not proved: bounds-global
+    y[i] = table[k];  //! refuted: bounds-global
 }
 
 torch::Tensor run(torch::Tensor table, int64_t n) {

@@ -7,7 +7,7 @@ __global__ void draw(float* y, int n, unsigned long long seed) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     curand_init(seed, i, 0, &states[threadIdx.x]);
     __syncthreads();
-    float u = curand_uniform(&states[threadIdx.x / 2]);  //! not proved: race-shared
+    float u = curand_uniform(&states[threadIdx.x / 2]);  //! refuted: race-shared
     if (i < n) y[i] = u;
 }
 
