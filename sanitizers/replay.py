@@ -92,6 +92,22 @@ def _run(
     return None
 
 
+def trial(
+    device: DeviceText,
+    kernel: ir.Kernel,
+    contract: Contract,
+    witness: Witness,
+    *,
+    sandbox: Sandbox,
+    cache: Path | None = None,
+) -> SimResult:
+    """One run of the witness's blocks, whatever it shows: did it come to its end?"""
+    launch = launch_of(contract, kernel, witness)
+    with Session(device, kernel, opt="O0", sandbox=sandbox, cache=cache, limits=LIMITS) as session:
+        blocks, kind = next(iter(_attempts(witness, "")))
+        return session.run(launch, {}, Schedule(kind, 1), blocks=blocks, outputs=False, steps=STEPS)
+
+
 def launch_of(contract: Contract, kernel: ir.Kernel, witness: Witness) -> ConcreteLaunch:
     """The witness as a launch; what it leaves open (types, aliasing, content bounds) comes from the contract."""
     buffers: list[ConcreteBuffer] = []

@@ -53,6 +53,8 @@ REQUIRED_PROPERTIES: tuple[str, ...] = (
     "launch",
     "assert",
 )
+Backend = Literal["sim", "gpu", "both"]
+"""Where the sanitize gate runs kernels: in the simulator, on a GPU under compute-sanitizer, or both."""
 GATES: tuple[str, ...] = ("static", "prove", "sanitize", "fuzz")
 """The gates in the order in which they run."""
 
@@ -79,6 +81,8 @@ class Policy(BaseModel):
 
     ``strict``: nothing assumed that the host code does not check, edge-domain findings fail, fuzz is required.
     ``size_cap``: elements a buffer up to which a proof must hold. ``nan``: whether NaN equals NaN in comparisons.
+    ``sanitize``: the backends that the sanitize gate needs for a PASS. ``gpu_unknown``: whether a kernel that is not proved
+    may run on a GPU, under compute-sanitizer; what is refuted never may.
     ``benign_same_value``: two threads that store the same value to one element are a note instead of a race.
     ``required_version``: the tool version this policy is written for; another version refuses to run.
     """
@@ -95,6 +99,8 @@ class Policy(BaseModel):
     strict: bool = False
     nan: Literal["equal", "forbidden"] = "equal"
     benign_same_value: bool = False
+    sanitize: Backend = "sim"
+    gpu_unknown: bool = False
     required_version: str | None = None
     origin: str = "default"
     """Where it was read: printed in the report. Not a key of the file."""

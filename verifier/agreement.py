@@ -59,6 +59,7 @@ def _property(found: PropertyResult, seen: Finding | None) -> PropertyResult:
     if seen is None or found.verdict in (Verdict.REFUTED, Verdict.ERROR):
         return found
     if found.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE) and found.id not in WIDER_IN_THE_SIMULATOR:
-        detail = f"proved, but the simulator shows a fault at {seen.span}: one of the two is wrong; please report it"
+        by = seen.witness.replayed_by if seen.witness is not None else "a run"
+        detail = f"proved, but {by} shows a fault at {seen.span}: one of the two is wrong; please report it"
         return replace(found, verdict=Verdict.ERROR, detail=detail, span=seen.span)
     return replace(found, verdict=Verdict.REFUTED, reason=None, detail=seen.message, span=seen.span)

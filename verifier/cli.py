@@ -41,6 +41,12 @@ class Effort(StrEnum):
     HIGH = "high"
 
 
+class BackendChoice(StrEnum):
+    SIM = "sim"
+    GPU = "gpu"
+    BOTH = "both"
+
+
 class SandboxChoice(StrEnum):
     AUTO = "auto"
     BWRAP = "bwrap"
@@ -141,6 +147,9 @@ def audit(
     sandbox: Annotated[
         SandboxChoice, typer.Option(help="How submitted code is isolated.")
     ] = SandboxChoice.AUTO,
+    backend: Annotated[
+        BackendChoice | None, typer.Option(help="Where the sanitize gate runs kernels [the policy's, sim].")
+    ] = None,
     run_wrapper: Annotated[
         bool, typer.Option("--run-wrapper", help="Fuzz whole models: compile and run host code, sandboxed.")
     ] = False,
@@ -178,6 +187,7 @@ def audit(
         keep=keep,
         sandbox=sandbox.value,
         run_wrapper=run_wrapper,
+        backend=backend.value if backend else None,
         verbose=verbose,
     )
     _say_what_is_missing(options)
@@ -256,9 +266,34 @@ def doctor() -> None:
 
 
 @app.command()
-def replay(report: Annotated[Path, typer.Argument(metavar="REPORT.json")]) -> None:
-    """Run the witnesses of a report again (not in this version)."""
-    _fail(f"replay {report}: not in this version; audit the file again, every witness is replayed then")
+def replay(
+    path: Annotated[Path, typer.Argument(metavar="FILE.json", help="A witness (--keep) or a JSON report.")],
+    contract: Annotated[Path | None, typer.Option(metavar="FILE", help="As for the audit.")] = None,
+    problem: Annotated[Path | None, typer.Option(metavar="FILE", help="As for the audit.")] = None,
+    include: Annotated[list[Path] | None, typer.Option("-I", metavar="DIR")] = None,
+    define: Annotated[list[str] | None, typer.Option("-D", metavar="NAME=VALUE")] = None,
+    root: Annotated[Path | None, typer.Option(metavar="DIR")] = None,
+    host: Annotated[list[Path] | None, typer.Option(metavar="FILE")] = None,
+    backend: Annotated[BackendChoice, typer.Option(help="sim or gpu.")] = BackendChoice.SIM,
+    tests: Annotated[Path | None, typer.Option(metavar="DIR", help="Write each as a test, too.")] = None,
+    sandbox: Annotated[SandboxChoice, typer.Option()] = SandboxChoice.AUTO,
+) -> None:
+    """Run stored counterexamples again: 1 if a fault is still there, 0 if all are gone."""
+    from verifier import commands, replays
+
+    if backend is BackendChoice.BOTH:
+        _fail("--backend: replay runs on one of them, sim or gpu")
+    reading = replays.Reading(
+        contract=_existing(contract, "--contract"),
+        problem=_existing(problem, "--problem"),
+        root=root,
+        include_dirs=tuple(include or ()),
+        defines=tuple(_defines(define or []).items()),
+        host_files=tuple(host or ()),
+        sandbox=sandbox.value,
+        cache=_cache_folder(),
+    )
+    _finish(commands.replay(path, reading, "gpu" if backend is BackendChoice.GPU else "sim", tests))
 
 
 def _finish(outcome: tuple[int, str]) -> NoReturn:

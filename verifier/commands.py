@@ -1,4 +1,4 @@
-"""The small subcommands ``init``, ``accept`` and ``doctor``: arguments -> (exit status, text).
+"""The small subcommands ``init``, ``accept``, ``replay`` and ``doctor``: arguments -> (exit status, text).
 
 Example::
 
@@ -14,8 +14,14 @@ import subprocess
 from dataclasses import dataclass
 from importlib import metadata, util
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from verifier.pipeline import located
+from verifier.report.clean import clean
+
+if TYPE_CHECKING:
+    from specs.policy import Backend
+    from verifier.replays import Reading
 
 COMPILER = "g++ is missing, so nothing can be read or run: apt-get install g++"
 
@@ -108,6 +114,34 @@ def accept(path: Path, lock: Path, reviewer: str, sandbox: str) -> tuple[int, st
     )
 
 
+def replay(path: Path, reading: Reading, backend: Backend, tests: Path | None) -> tuple[int, str]:
+    """Run the counterexamples of a file again. Exit 1 if one is seen again, 3 if one cannot be judged, else 0."""
+    from verifier import replays, source
+    from verifier.contracts import ContractError
+    from verifier.frontend import FrontEndFailed
+    from verifier.isolation.sandbox import SandboxMissing
+
+    try:
+        cases = replays.load(path)
+    except replays.BadWitness as error:
+        return 2, str(error)
+    if not cases:
+        return 2, f"{path}: no counterexample in it"
+    rows, statuses = [], set()
+    for case in cases:
+        try:
+            result = replays.again(case, replays.with_options(reading, case), backend)
+        except (source.SourceError, ContractError) as error:
+            result = replays.Again(2, located(error, case.path))
+        except (SandboxMissing, FrontEndFailed) as error:
+            result = replays.Again(3, f"{case.path}: {error}")
+        rows.append(result.message)
+        statuses.add(result.status)
+        if tests is not None and case.contract is not None:
+            rows.append(f"  test: {replays.save(tests, case)}")
+    return next(s for s in (1, 2, 3, 0) if s in statuses), "\n".join(map(clean, rows))
+
+
 def doctor() -> tuple[int, str]:
     """Everything that a run may use, found or missing. Exit 3 when something needed is missing."""
     tools = _tools()
@@ -143,8 +177,7 @@ def _tools() -> list[Tool]:
             "pip install torch --index-url https://download.pytorch.org/whl/cpu",
         ),
         Tool("anthropic", _package("anthropic"), "generate-kernel", "pip install 'verify-kernel[generator]'"),
-        Tool("nvcc", _program("nvcc"), "not used by any gate of this version", "CUDA toolkit"),
-        Tool("GPU", _gpu(), "not used by any gate of this version", "NVIDIA driver"),
+        *_gpu(),
     ]
 
 
@@ -164,5 +197,21 @@ def _package(name: str) -> str:
         return "found" if util.find_spec(name.replace("-", "_")) else ""
 
 
-def _gpu() -> str:
-    return "found" if Path("/dev/nvidiactl").exists() else ""
+def _gpu() -> list[Tool]:
+    """What --backend gpu needs; the device itself is asked in a process of its own."""
+    from sanitizers.gpu import toolkit
+
+    found = toolkit.look()
+    programs = {"nvcc": found.nvcc, "compute-sanitizer": found.sanitizer}
+    uses = {"nvcc": "compiles kernels for --backend gpu", "compute-sanitizer": "watches kernels on a GPU"}
+    tools = [
+        Tool(name, (toolkit.version(path) or "found") if path else "", uses[name], toolkit.INSTALL[name])
+        for name, path in programs.items()
+    ]
+    driver = found.driver.name.removeprefix("libcuda.so.") if found.driver else ""
+    device = toolkit.device(found) if found.driver else ""
+    return [
+        *tools,
+        Tool("NVIDIA driver", driver, "runs kernels for --backend gpu", toolkit.INSTALL["driver"]),
+        Tool("GPU", device, "runs kernels for --backend gpu", toolkit.INSTALL["GPU"]),
+    ]

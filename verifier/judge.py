@@ -261,7 +261,8 @@ def _not_checked(gates: Sequence[GateResult], case: Case) -> tuple[str, ...]:
         if open_:
             said.append(f"not required and not proved: {', '.join(open_)}")
     said += [phrase for gate in gates if gate.gate in ran for phrase in gate.not_checked]
-    return tuple(dict.fromkeys([*said, "GPU sanitizer not run"]))
+    on_gpu = any(g.facts.get("gpu", {}).get("ran") for g in gates)
+    return tuple(dict.fromkeys(said if on_gpu else [*said, "GPU sanitizer not run"]))
 
 
 def headline(judgement: Judgement, gates: Sequence[GateResult], policy: Policy) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specs.contract import Contract
-from specs.policy import GATES, PROPERTIES, Policy
+from specs.policy import GATES, PROPERTIES, Backend, Policy
 from specs.results import FileResult, GateResult, Outcome
 from verifier.agreement import agree
 from verifier.deadline import DeadlinePassed
@@ -69,6 +69,8 @@ class Options:
     keep: Path | None = None
     sandbox: str = "auto"
     run_wrapper: bool = False
+    backend: Backend | None = None
+    """None: what the policy asks for."""
     verbose: bool = False
 
 
@@ -129,6 +131,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         deadline=start + options.timeout - min(GRACE, options.timeout / 10),
         cache=options.cache,
         run_wrapper=options.run_wrapper,
+        backend=options.backend or policy.sanitize,
         progress=progress,
     )
     required = _required(policy, reference is not None or problem is not None)
@@ -136,7 +139,8 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
     for name in GATES:
         if name in (options.gates or required):
             run.append(_run_gate(name, context, options.verbose))
-            context = replace(context, contracts=_settled(context.contracts, run[-1]))
+            settled = _settled(context.contracts, run[-1])
+            context = replace(context, contracts=settled, earlier=tuple(run))
     gates = agree(run)
     case = Case(
         policy=policy,

@@ -80,7 +80,26 @@ def run(request: Request) -> int:
         complete = False
     report = _report(request, selection, results, complete)
     _write(request, report)
+    _keep_witnesses(request.options, report)
     return report.exit
+
+
+def _keep_witnesses(options: Options, report: Report) -> None:
+    """With ``--keep``: each counterexample as a witness file and a test."""
+    if options.keep is None:
+        return
+    from verifier import replays
+
+    reading = replays.Reading(
+        root=options.root,
+        include_dirs=options.include_dirs,
+        defines=tuple(options.defines.items()),
+        host_files=options.host_files,
+        arch=options.policy.archs[0],
+    )
+    for file in report.files:
+        for case in replays.cases_of(file, reading):
+            replays.save(options.keep / "witnesses", case)
 
 
 def select(paths: Sequence[Path]) -> Selection:

@@ -22,6 +22,7 @@ from pathlib import Path
 
 INSTALL = {
     "driver": "install the NVIDIA driver (https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/)",
+    "GPU": "pass the GPU to this machine (docker run --gpus all), see nvidia-smi",
     "nvcc": "pip install 'verify-kernel[gpu]', or the CUDA toolkit",
     "compute-sanitizer": "pip install 'verify-kernel[gpu]', or the CUDA toolkit",
 }
@@ -63,6 +64,22 @@ def version(program: Path) -> str:
         return ""
     found = re.search(r"(?:release|[Vv]ersion) (\d+(?:\.\d+)+)", done.stdout)
     return found[1] if found else ""
+
+
+def device(toolkit: Toolkit) -> str:
+    """The name of the first GPU that the driver has, or ""; asked in a process of its own."""
+    ask = (
+        "import ctypes, sys; d = ctypes.CDLL(sys.argv[1]); n = ctypes.create_string_buffer(200); "
+        "sys.exit(d.cuInit(0) or d.cuDeviceGetName(n, 200, 0) or print(n.value.decode()))"
+    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", ask, str(toolkit.driver)],
+            capture_output=True, text=True, timeout=30, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 @cache

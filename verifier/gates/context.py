@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specs.contract import Contract
-from specs.policy import Policy
+from specs.policy import Backend, Policy
+from specs.results import GateResult
 from verifier.ir.nodes import Module
 from verifier.isolation.sandbox import Sandbox
 from verifier.source.device_text import Submission
@@ -44,4 +45,8 @@ class GateContext:
     cache: Path | None = None
     run_wrapper: bool = False
     """Whether the submission's host code may be compiled and run, in the sandbox (the fuzz gate's whole models)."""
+    backend: Backend = "sim"
+    """Where the sanitize gate runs kernels."""
+    earlier: tuple[GateResult, ...] = ()
+    """What the gates before this one said."""
     progress: Callable[[str], None] = field(default=_silent)

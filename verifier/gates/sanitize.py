@@ -1,4 +1,4 @@
-"""The sanitize gate: every contract's launch at small sizes in the simulator, under several schedules.
+"""The sanitize gate: every contract's launch at small sizes in the simulator, under several schedules; or on a GPU (gpu.py).
 
 PASS only if, for each launch, at least one run was complete and no run showed a fault; FAIL on a fault; INCONCLUSIVE
 where something has no meaning in the simulator, no launch can be made, or one missing clause explains the fault.
@@ -41,7 +41,47 @@ WHY = {
 
 
 def run(context: GateContext) -> GateResult:
-    """Run every launch of the submission at small sizes."""
+    """Run every launch of the submission at small sizes, on each backend that was asked for."""
+    if context.backend == "sim" and context.policy.sanitize == "sim":
+        return _simulated(context)
+    from verifier.gates import gpu
+
+    parts = [_simulated(context)] if context.backend != "gpu" else []
+    if context.backend != "sim":
+        launches = PLANS.get(context.effort, PLANS["default"])[0]
+        parts.append(gpu.run(context, (*context.earlier, *parts), launches))
+    return _together(context, parts)
+
+
+def _together(context: GateContext, parts: list[GateResult]) -> GateResult:
+    """One result of the backends: PASS only if each that ran passed, and the policy asks for no other."""
+    order = (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN, Outcome.PASS)
+    worst = min(parts, key=lambda p: order.index(p.outcome))
+    outcome, detail = worst.outcome, worst.detail
+    lacking = context.backend not in ("both", context.policy.sanitize)
+    if lacking and outcome is Outcome.PASS:
+        outcome = Outcome.INCONCLUSIVE
+        detail = (
+            f"the policy asks for the backend {context.policy.sanitize}; only {context.backend} was chosen"
+        )
+    elif outcome is Outcome.NOT_RUN and len(parts) > 1:
+        outcome = Outcome.INCONCLUSIVE
+    facts = parts[0].facts if context.backend != "gpu" else {}
+    on_gpu = {"gpu": parts[-1].facts} if context.backend != "sim" else {}
+    unseen = ("not run in the simulator",) if context.backend == "gpu" else ()
+    names = {"sim": "simulator", "gpu": "compute-sanitizer", "both": "simulator, compute-sanitizer"}
+    return GateResult(
+        gate="sanitize",
+        outcome=outcome,
+        seconds=sum(p.seconds for p in parts),
+        findings=tuple(f for p in parts for f in p.findings),
+        not_checked=(*unseen, *(n for p in parts for n in p.not_checked)),
+        detail=detail,
+        facts={**facts, **on_gpu, "backend": names[context.backend]},
+    )
+
+
+def _simulated(context: GateContext) -> GateResult:
     start = time.monotonic()
     try:
         broken = selftest(sandbox=context.sandbox, cache=context.cache)
