@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +88,9 @@ def one(folder: Path, out: Path) -> None:
     with tempfile.TemporaryDirectory() as build:
         module: Any = cpp_extension.load(
             name=f"recorded_{os.getpid()}", sources=[str(folder / "recorded.cu")], build_directory=build,
-            extra_include_paths=[str(HEADERS)], extra_cuda_cflags=["-std=c++17", "-w"], extra_ldflags=["-lcuda"],
+            extra_include_paths=[str(HEADERS)], extra_cuda_cflags=["-std=c++17", "-w"],
         )  # fmt: skip
-    with out.open("a") as file:
+    with out.open("a", buffering=1) as file:
         for entry, cases in task["entries"].items():
             for number, values in enumerate(cases):
                 tensors = tensors_of(values)
@@ -112,6 +113,7 @@ def main() -> int:
     p = argparse.ArgumentParser("record", description=(__doc__ or "").splitlines()[0])
     p.add_argument("folder", type=Path)
     p.add_argument("--out", type=Path, help="[FOLDER]")
+    p.add_argument("--jobs", type=int, default=1, help="programs at a time (default: 1)")
     p.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     arguments = p.parse_args()
     records = (arguments.out or arguments.folder) / "records.jsonl"
@@ -121,24 +123,23 @@ def main() -> int:
     records.parent.mkdir(parents=True, exist_ok=True)
     records.write_text("")
     environment = {**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
-    failed = 0
-    for folder in sorted(p.parent for p in arguments.folder.glob("*/task.json")):
-        command = [
-            sys.executable,
-            __file__,
-            str(arguments.folder),
-            "--out",
-            str(records.parent),
-            "--one",
-            str(folder),
-        ]
+
+    def build_and_run(folder: Path) -> bool:
+        command = [sys.executable, "-X", "faulthandler", __file__, str(arguments.folder)]
+        command += ["--out", str(records.parent), "--one", str(folder)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        failed += done.returncode != 0
-        last = (done.stderr.strip().splitlines() or ["?"])[-1]
-        print(
-            f"{folder.name}: {'recorded' if done.returncode == 0 else f'not recorded: {last[:200]}'}",
-            flush=True,
+        last = " | ".join((done.stderr.strip().splitlines() or ["nothing said"])[-3:])
+        end = (
+            "recorded"
+            if done.returncode == 0
+            else f"not recorded: exit status {done.returncode}: {last[:300]}"
         )
+        print(f"{folder.name}: {end}", flush=True)
+        return done.returncode == 0
+
+    folders = sorted(p.parent for p in arguments.folder.glob("*/task.json"))
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        failed = [ok for ok in pool.map(build_and_run, folders) if not ok]
     return 1 if failed else 0
 
 

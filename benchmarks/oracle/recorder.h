@@ -24,9 +24,16 @@ template <class T> std::string value_text(T v) {
   else if constexpr (std::is_integral_v<T>) return std::to_string(v);
   else return "?";
 }
+typedef CUresult (*AddressRange)(CUdeviceptr *, size_t *, CUdeviceptr);
+inline AddressRange address_range() {  // from the driver that is loaded: what is linked may be a stub
+  void *found = nullptr; cudaDriverEntryPointQueryResult status;
+  if (cudaGetDriverEntryPointByVersion("cuMemGetAddressRange", &found, 12000, cudaEnableDefault, &status) != cudaSuccess) found = nullptr;
+  return reinterpret_cast<AddressRange>(found);
+}
 inline void pointer(std::ostream &o, const void *p, bool constant) {
+  static AddressRange range = address_range();
   CUdeviceptr base = 0; size_t size = 0;
-  bool known = p && cuMemGetAddressRange(&base, &size, reinterpret_cast<CUdeviceptr>(p)) == CUDA_SUCCESS;
+  bool known = p && range && range(&base, &size, reinterpret_cast<CUdeviceptr>(p)) == CUDA_SUCCESS;
   o << "\"kind\": \"pointer\", \"address\": " << reinterpret_cast<unsigned long long>(p) << ", \"const\": " << (constant ? "true" : "false");
   if (known) o << ", \"memory\": " << base << ", \"offset\": " << reinterpret_cast<CUdeviceptr>(p) - base << ", \"bytes\": " << size;
   else o << ", \"memory\": null";
