@@ -73,17 +73,13 @@ class Driver:
         self.call("cuDeviceGetAttribute", byref(value), number, self.device)
         return value.value
 
-    def sizes(self, function: c_void_p) -> list[int] | None:
-        """The bytes of each parameter as it was compiled; None where the driver is too old to tell."""
+    def size(self, function: c_void_p, parameter: int) -> int | None:
+        """The bytes of a parameter as it was compiled; None where the driver is too old to tell."""
         if not hasattr(self._library, "cuFuncGetParamInfo"):
             return None
-        found: list[int] = []
         offset, size = c_size_t(), c_size_t()
-        while not self._library.cuFuncGetParamInfo(
-            function, c_size_t(len(found)), byref(offset), byref(size)
-        ):
-            found.append(size.value)
-        return found
+        self.call("cuFuncGetParamInfo", function, c_size_t(parameter), byref(offset), byref(size))
+        return size.value
 
 
 class Memory:
@@ -131,7 +127,8 @@ def launch(driver: Driver, program: bytes, work: dict[str, Any], data: bytes, gu
         begin, length = buffer["data"] or (0, 0)
         content = data[begin : begin + length] if buffer["data"] else None
         memories.append(Memory(driver, buffer["size"], content, buffer["zero"], guard))
-    arguments = _arguments(work["params"], memories, driver.sizes(function))
+    sizes = [driver.size(function, i) for i in range(len(work["params"]))]
+    arguments = _arguments(work["params"], memories, sizes)
     pointers = (c_void_p * len(arguments))(*(ctypes.addressof(a) for a in arguments))
     if work["shared"] > 48 << 10:
         driver.call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED, work["shared"])
@@ -148,14 +145,12 @@ def launch(driver: Driver, program: bytes, work: dict[str, Any], data: bytes, gu
     return damaged
 
 
-def _arguments(params: list[dict[str, Any]], memories: list[Memory], sizes: list[int] | None) -> list[Any]:
-    if sizes is not None and len(sizes) != len(params):
-        raise Refused(f"the compiled kernel has {len(sizes)} parameters, the contract {len(params)}")
+def _arguments(params: list[dict[str, Any]], memories: list[Memory], sizes: list[int | None]) -> list[Any]:
     found = []
-    for i, param in enumerate(params):
+    for i, (param, size) in enumerate(zip(params, sizes, strict=True)):
         raw = bytearray.fromhex(param["data"])
-        if sizes is not None and not len(raw) <= sizes[i] < len(raw) + 16:
-            raise Refused(f"parameter {i} has {sizes[i]} bytes as compiled, {len(raw)} by the contract")
+        if size is not None and not len(raw) <= size < len(raw) + 16:
+            raise Refused(f"parameter {i} has {size} bytes as compiled, {len(raw)} by the contract")
         for offset, buffer in param["pointers"]:
             raw[offset : offset + 8] = memories[buffer].base.to_bytes(8, "little")
         found.append(ctypes.create_string_buffer(bytes(raw), _LARGEST_ARGUMENT))

@@ -30,6 +30,14 @@ SEES: dict[str, tuple[str, ...]] = {
     "synccheck": ("barrier-divergence",),
 }
 """What each tool looks for; the first is what it is taken to mean where its record does not say."""
+_EXCEPTIONS = {
+    "assert": "assert",
+    "trap": "assert",
+    "illegal instruction": "barrier-divergence",  # what the hardware makes of a wrong mask
+    "misaligned": "alignment",
+    "stack": "bounds-local",
+}
+"""A word of the hardware's exception -> property; any other is an access outside its buffer."""
 _SPACES = {"__global__": "bounds-global", "__shared__": "bounds-shared", "__local__": "bounds-local"}
 
 
@@ -81,10 +89,12 @@ def _distinct(findings: list[SimFinding]) -> Iterator[SimFinding]:
 
 
 def _finding(record: ElementTree.Element, tool: str, paths: Set[str]) -> SimFinding:
-    text = _text(record, "what/text") or _text(record, "kind") or "a record without words"
+    said = (_text(record, f"what/{name}") for name in ("text", "type", "exception"))
+    text = ": ".join(w for w in said if w) or _text(record, "kind") or "a record without words"
     sides = [s for name in ("source", "destination") for s in record.findall(f"what/{name}")]
     places = [_span(w, paths) for w in record.iter("where")]
-    span = places[0] if places else NOWHERE
+    frames = [_span(f, paths) for f in record.iter("frame")]  # callers, where the place itself is a header's
+    span = next((s for s in (*places[:1], *frames) if s.line), NOWHERE)
     other = None
     message = _message(text, tool)
     if sides:
@@ -108,6 +118,9 @@ def _finding(record: ElementTree.Element, tool: str, paths: Set[str]) -> SimFind
 
 def _property(record: ElementTree.Element, text: str, tool: str) -> str:
     if tool == "memcheck":
+        exception = _text(record, "what/exception").lower()
+        if exception:
+            return next((p for word, p in _EXCEPTIONS.items() if word in exception), "bounds-global")
         if "misaligned" in text or _text(record, "what/error") == "misaligned":
             return "alignment"
         space = _text(record, "what/space") or next((s for s in _SPACES if s in text), "")

@@ -66,6 +66,18 @@ def version(program: Path) -> str:
     return found[1] if found else ""
 
 
+@cache
+def options(program: Path) -> str:
+    """What it prints for ``--help``."""
+    try:
+        done = subprocess.run(
+            [program, "--help"], capture_output=True, text=True, timeout=30, check=False, env={}
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout
+
+
 def device(toolkit: Toolkit) -> str:
     """The name of the first GPU that the driver has, or ""; asked in a process of its own."""
     ask = (

@@ -34,7 +34,7 @@ FOUND = 9
 _OPTIONS = {
     "memcheck": ["--padding", "4096"],
     "racecheck": ["--racecheck-report", "analysis"],
-    "initcheck": ["--initcheck-address-space", "all"],
+    "initcheck": ["--initcheck-address-space", "all"],  # shared memory too, from 2026 on
     "synccheck": [],
 }
 _DEADLY = {
@@ -131,9 +131,11 @@ def watch(
     if machine.quarantined:
         return Watched(tool, trouble=machine.quarantined, broken=True)
     assert machine.toolkit.sanitizer is not None
-    wrapper = [str(machine.toolkit.sanitizer), "--tool", tool, *_OPTIONS[tool]]
+    options = _OPTIONS[tool]
+    known = not options or options[0] in toolkits.options(machine.toolkit.sanitizer)
+    wrapper = [str(machine.toolkit.sanitizer), "--tool", tool, *(options if known else [])]
     wrapper += ["--xml", "--save", "report.xml", "--error-exitcode", str(FOUND), "--print-limit", "0"]
-    wrapper += ["--show-backtrace", "no", "--strip-paths", "no", "--demangle", "no"]
+    wrapper += ["--show-backtrace", "device", "--strip-paths", "no", "--demangle", "no"]
     guard = 0 if tool == "memcheck" else GUARD
     control = (machine.controls, CONTROL + tool)
     said, done, xml = _child(machine, works, control, guard=guard, wrapper=wrapper, seconds=seconds)

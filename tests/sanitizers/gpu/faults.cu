@@ -11,7 +11,7 @@ extern "C" __global__ void read_far(int* x, int n) { x[threadIdx.x] = x[threadId
 
 extern "C" __global__ void atomic_past(int* x, int n) { atomicAdd(&x[threadIdx.x + n - 63], 1); }  // memcheck bounds-global
 
-extern "C" __global__ void null_write(int* x, int n) { if (n == 64) x = nullptr; x[threadIdx.x] = 1; }  // memcheck bounds-global
+extern "C" __global__ void null_write(int* x, int n) { (x - (unsigned long long)x / 4)[n + threadIdx.x] = 1; }  // memcheck bounds-global
 
 extern "C" __global__ void misaligned(int* x, int n) { *(long long*)(x + 1 + threadIdx.x / n) = 1; }  // memcheck alignment
 
@@ -40,7 +40,7 @@ extern "C" __global__ void race_store_load(int* x, int n) {
 
 extern "C" __global__ void race_store_store(int* x, int n) {
   __shared__ int s[64];
-  s[threadIdx.x / 2] = x[threadIdx.x];  // racecheck race-shared
+  s[threadIdx.x / 2] = x[threadIdx.x] + threadIdx.x;  // racecheck race-shared
   __syncthreads();
   x[threadIdx.x] = s[threadIdx.x / 2];
 }
