@@ -119,14 +119,17 @@ def _read(
     from verifier import contracts, frontend, source
     from verifier.contracts import problem as problems
     from verifier.isolation.sandbox import probe
+    from verifier.pipeline import begin_parsing, begin_reading
     from verifier.symex.execute import summarize
 
     sandbox = probe(arguments.sandbox)
+    begin_reading(item.problem, sandbox)
     include = tuple(Path(i) for i in arguments.include)
     submission = source.load(
         item.path, root=arguments.root, include_dirs=include, defines=dict(defines), arch="sm_80", sandbox=sandbox,
         host_files=(),
     )  # fmt: skip
+    begin_parsing(submission, "sm_80", sandbox)
     problem = problems.load(item.problem, sandbox=sandbox) if item.problem else None
     derived = contracts.derive(
         submission, contract_file=contract, problem=problem, lock=None, sandbox=sandbox

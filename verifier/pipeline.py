@@ -80,25 +80,32 @@ class BadInput(Exception):
 
 def audit(path: Path, options: Options, progress: Callable[[str], None] = lambda _: None) -> FileResult:
     """The verdict on one file. Never raises but for KeyboardInterrupt and the like."""
+    from verifier.isolation import ahead
+
     start = time.monotonic()
     try:
         with _backstop(options.timeout):
             result = _audit(path, options, start, progress)
     except Exception as error:
         result = _failed(error, path, options)
+    finally:
+        ahead.drop()
     return replace(result, seconds=time.monotonic() - start)
 
 
 def _audit(path: Path, options: Options, start: float, progress: Callable[[str], None]) -> FileResult:
-    from verifier import contracts, frontend
-    from verifier.contracts import problem as problems
-    from verifier.gates.context import GateContext
     from verifier.isolation import sandbox as sandboxes
 
     policy, sandbox = options.policy, sandboxes.probe(options.sandbox)
     arch = policy.archs[0]
     progress("reading")
+    begin_reading(options.problem, sandbox)
+    from verifier import contracts, frontend
+    from verifier.contracts import problem as problems
+    from verifier.gates.context import GateContext
+
     submission = _load(path, options, arch, sandbox)
+    begin_parsing(submission, arch, sandbox)
     doubts = _other_archs(path, options, submission, sandbox)
     problem = problems.load(options.problem, sandbox=sandbox) if options.problem else None
     derived = contracts.derive(
@@ -164,6 +171,28 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         draft=derived.draft,
         texts={t.path: t.text for t in submission.texts if not t.lines} | {submission.path: submission.raw},
     )
+
+
+def begin_reading(problem: Path | None, sandbox: Sandbox) -> None:
+    """Start the children that every file needs; ``ahead.drop`` ends those that were not needed."""
+    from verifier.frontend.host import begin_host
+
+    begin_host(sandbox=sandbox)
+    from verifier.contracts.problem import begin_load
+    from verifier.frontend.device import begin_device
+
+    if problem is not None:
+        begin_load(problem, sandbox=sandbox)
+    begin_device(sandbox=sandbox)
+
+
+def begin_parsing(submission: Submission, arch: str, sandbox: Sandbox) -> None:
+    """Give them what is known of their requests."""
+    from verifier.frontend.device import begin_device
+    from verifier.frontend.host import begin_host
+
+    begin_host(submission.host, sandbox=sandbox)
+    begin_device(submission.device, sandbox=sandbox, arch=arch)
 
 
 def _load(path: Path, options: Options, arch: str, sandbox: Sandbox) -> Submission:

@@ -19,7 +19,7 @@ from verifier.contracts.lvalues import pure
 from verifier.contracts.objects import Address, Float, Items, Unknown, Unlisted, Value
 from verifier.contracts.run import Dead, Fact, Forked, NotSimple, Refused
 from verifier.contracts.values import TRUE, Bool, Int, compare, const, limits
-from verifier.frontend.host import Node
+from verifier.frontend.host import HostCode, Node
 
 if TYPE_CHECKING:
     from verifier.contracts.lift import Host
@@ -84,7 +84,7 @@ def _follow(host: Host, node: Node) -> None:
                 _iteration(host, node)
                 rounds += 1
                 continue
-            if known is None and rounds < _FORK_UNROLL and _sizes_loop(node) and condition.plain:
+            if known is None and rounds < _FORK_UNROLL and condition.plain and _sizes_loop(host.code, node):
                 if not host.run.decide(condition, host.span(node)):
                     return
                 _iteration(host, node)
@@ -118,7 +118,8 @@ def _one_round(host: Host, node: Node, most: int) -> bool:
     first = host.cells.get(counter) if counter else None
     if counter is None or not isinstance(first, Int) or first.value is None or _long(host, node, most):
         return False
-    if counter in assigned_variables(host, [node["body"]]) or ways_out(node["body"], True):
+    leaves = host.code.remember("ways out", node["body"], lambda: ways_out(node["body"], True))
+    if leaves or counter in assigned_variables(host, [node["body"]]):
         return False
     values: list[Int] = []
     while len(values) <= most:
@@ -312,8 +313,12 @@ def _calls(node: Any) -> bool:
     return False
 
 
-def _sizes_loop(node: Node) -> bool:
+def _sizes_loop(code: HostCode, node: Node) -> bool:
     """Small loops over a tensor's dims, such as ``outer *= x.size(i)``."""
+    return bool(code.remember("sizes", node, lambda: _sizes(node["body"])))
+
+
+def _sizes(body: Node) -> bool:
 
     def walk(part: Any) -> bool:
         if isinstance(part, list):
@@ -327,4 +332,4 @@ def _sizes_loop(node: Node) -> bool:
             return any(walk(v) for k, v in part.items() if k != "s")
         return False
 
-    return walk(node["body"]) and not _contains(node["body"], ("launch",))
+    return walk(body) and not _contains(body, ("launch",))

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verifier.frontend.device import FrontEndFailed, parse_device
+    from verifier.frontend.device import FrontEndFailed, begin_device, parse_device
 
-__all__ = ["FrontEndFailed", "parse_device"]
+__all__ = ["FrontEndFailed", "begin_device", "parse_device"]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ from typing import Any
 
 from specs.location import NOWHERE, Span
 from verifier.isolation.child import Limits, begin, python_argv, run
+from verifier.isolation.collector import without_collector
 from verifier.isolation.sandbox import Sandbox
 
 Node = dict[str, Any]
@@ -85,7 +86,8 @@ def read_host(text: str, *, sandbox: Sandbox) -> HostCode:
     if done.returncode != 0:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise HostUnreadable(f"host code: the parser failed ({last[-1][:200] if last else done.returncode})")
-    return host_code(json.loads(done.stdout))
+    with without_collector():
+        return host_code(json.loads(done.stdout))
 
 
 def host_code(tree: Node) -> HostCode:

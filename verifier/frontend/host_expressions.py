@@ -54,6 +54,7 @@ class ExpressionReader:
     """``first``: the first physical line of the user's text. ``functions``: those that were read, by USR."""
 
     def __init__(self, unit: ci.TranslationUnit, first: int, text: str) -> None:
+        _texts.clear()
         self.unit = unit
         self.first = first
         self.text = text
@@ -402,7 +403,18 @@ def _whole(item: Cursor, field: Cursor) -> bool:
     return same or item.kind in (CursorKind.INIT_LIST_EXPR, CursorKind.STRING_LITERAL)
 
 
+_texts: dict[tuple[int, ...], str] = {}
+"""Of the types of the unit that is being read, by what libclang knows them by."""
+
+
 def type_text(type_: ci.Type) -> str:
+    key = (type_._kind_id, type_.data[0] or 0, type_.data[1] or 0)
+    if key not in _texts:
+        _texts[key] = _type_text(type_)
+    return _texts[key]
+
+
+def _type_text(type_: ci.Type) -> str:
     canonical = type_.get_canonical()
     if canonical.kind in _REFERENCE_TYPES:
         canonical = canonical.get_pointee()

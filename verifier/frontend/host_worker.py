@@ -15,6 +15,7 @@ Example: ``int n = x.numel();`` ::
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import sys
@@ -458,6 +459,7 @@ def parse(text: str, shim: str) -> Node:
 
 def main() -> int:
     sys.setrecursionlimit(10_000)
+    gc.disable()  # the process ends with its one answer
     prepare_library()  # takes time and needs no request
     text = sys.stdin.buffer.read().decode("utf-8", "replace")
     shim = (Path(__file__).parent / "host_shim.h").read_text(encoding="utf-8")

@@ -24,6 +24,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from specs.location import Span
 from verifier.ir import nodes
+from verifier.isolation.collector import without_collector
 
 _CLASSES: dict[str, type[Any]] = {
     name: value for name, value in vars(nodes).items() if isinstance(value, type) and is_dataclass(value)
@@ -32,6 +33,21 @@ _CLASSES["Span"] = Span
 _FIELDS: dict[type[Any], tuple[str, ...]] = {
     cls: tuple(f.name for f in fields(cls)) for cls in _CLASSES.values()
 }
+_SHARED = frozenset(
+    (
+        Span,
+        nodes.Int,
+        nodes.Float,
+        nodes.Bool,
+        nodes.Void,
+        nodes.Pointer,
+        nodes.Array,
+        nodes.Struct,
+        nodes.Field,
+    )
+)
+_PLAIN = frozenset((str, int, bool))
+_MANY = 1 << 14
 
 Decoder = Callable[[Any], Any]
 
@@ -41,20 +57,31 @@ class CodecError(ValueError):
 
 
 def to_data(value: Any) -> Any:
-    """The JSON-able form of a node, tuple, dict or scalar of the IR."""
-    names = _FIELDS.get(type(value))
+    """The JSON-able form of a node, tuple, dict or scalar of the IR. One object that occurs twice is one list."""
+    return _encode(value, {})
+
+
+def _encode(value: Any, known: dict[int, list[Any]]) -> Any:
+    """``known``: what places and types became, by ``id``; most of them occur many times."""
+    cls = type(value)
+    names = _FIELDS.get(cls)
     if names is not None:
-        return [type(value).__name__, *[to_data(getattr(value, name)) for name in names]]
-    match value:
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return value.hex()
-        case tuple():
-            return [to_data(item) for item in value]
-        case dict():
-            return [[key, to_data(item)] for key, item in value.items()]
-    raise CodecError(f"no encoding for {type(value).__name__}")
+        shared = cls in _SHARED
+        if shared and id(value) in known:
+            return known[id(value)]
+        data = [cls.__name__, *[_encode(getattr(value, name), known) for name in names]]
+        if shared:
+            known[id(value)] = data
+        return data
+    if value is None or cls in (str, int, bool):
+        return value
+    if cls is float:
+        return value.hex()
+    if cls is tuple:
+        return [_encode(item, known) for item in value]
+    if cls is dict:
+        return [[key, _encode(item, known)] for key, item in value.items()]
+    raise CodecError(f"no encoding for {cls.__name__}")
 
 
 def dumps(module: nodes.Module) -> str:
@@ -63,6 +90,11 @@ def dumps(module: nodes.Module) -> str:
 
 def loads(text: str | bytes) -> nodes.Module:
     """Decode and type-check. Raises CodecError."""
+    with without_collector():
+        return _loads(text)
+
+
+def _loads(text: str | bytes) -> nodes.Module:
     try:
         data = json.loads(text)
     except RecursionError:
@@ -179,12 +211,27 @@ def _union_decoder(members: tuple[Any, ...]) -> Decoder:
     classes = {cls.__name__: cls for cls in members if isinstance(cls, type) and is_dataclass(cls)}
     scalars = [m for m in members if m is not type(None) and m not in classes.values()]
     optional = type(None) in members
-    plans: dict[str, tuple[type[Any], list[Decoder]]] = {}
+    plans: dict[str, tuple[type[Any], list[Decoder], bool]] = {}
+    known: dict[tuple[Any, ...], tuple[tuple[type[Any], ...], Any]] = {}  # places and plain types, decoded
 
-    def plan(tag: str) -> tuple[type[Any], list[Decoder]]:
+    def plan(tag: str) -> tuple[type[Any], list[Decoder], bool]:
         cls = classes[tag]
         hints = get_type_hints(cls)
-        return cls, [_decoder(hints[name]) for name in _FIELDS[cls]]
+        plain = cls in _SHARED and all(hints[name] in (str, int, bool) for name in _FIELDS[cls])
+        return cls, [_decoder(hints[name]) for name in _FIELDS[cls]], plain
+
+    def plain_node(data: list[Any], cls: type[Any], cells: list[Decoder]) -> Any:
+        types = tuple(map(type, data))
+        if not _PLAIN.issuperset(types):
+            raise _fail(cls.__name__, data)
+        key = tuple(data)
+        entry = known.get(key)
+        if entry is None or entry[0] != types:  # 1 and True are equal
+            if len(known) >= _MANY:
+                known.clear()
+            node = cls(*[cell(value) for cell, value in zip(cells, data[1:], strict=True)])
+            entry = known[key] = (types, node)
+        return entry[1]
 
     def decode(data: Any) -> Any:
         if data is None and optional:
@@ -194,9 +241,11 @@ def _union_decoder(members: tuple[Any, ...]) -> Decoder:
             entry = plans.get(tag)
             if entry is None:
                 entry = plans[tag] = plan(tag)
-            cls, cells = entry
+            cls, cells, plain = entry
             if len(data) != len(cells) + 1:
                 raise _fail(f"{len(cells)} fields of {tag}", data)
+            if plain:
+                return plain_node(data, cls, cells)
             return cls(*[cell(value) for cell, value in zip(cells, data[1:], strict=True)])
         for scalar in scalars:
             try:

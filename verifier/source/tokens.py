@@ -51,18 +51,26 @@ _DIRECTIVE = re.compile(rf"(?:\\\r?\n|{_COMMENT}|{_QUOTED}|[^\n])*+", re.DOTALL)
 _SPLICE_OR_COMMENT = re.compile(rf"(?P<splice>\\\r?\n)|(?P<comment>{_COMMENT})|{_QUOTED}", re.DOTALL)
 
 
+_SHORT = 400
+"""Texts up to this length are scanned anew each time: there are many, and they would drive out the long ones."""
+
+
 def scan(text: str) -> list[Token]:
     """All tokens of ``text``, comments and directives among them."""
-    return list(_scanned(text))
+    return list(_kept(text)) if len(text) > _SHORT else _scanned(text)
 
 
 @lru_cache(maxsize=32)
-def _scanned(text: str) -> tuple[Token, ...]:
+def _kept(text: str) -> tuple[Token, ...]:
     """Headers are read once for each pass of a file."""
+    return tuple(_scanned(text))
+
+
+def _scanned(text: str) -> list[Token]:
     tokens: list[Token] = []
     position, size = 0, len(text)
     fresh = True  # nothing but white space and comments on this line so far
-    match = _TOKEN.match
+    match, make = _TOKEN.match, tuple.__new__  # Token's own constructor takes three times as long
     while position < size:
         found = match(text, position)
         assert found is not None and found.lastgroup is not None
@@ -78,10 +86,10 @@ def _scanned(text: str) -> tuple[Token, ...]:
         elif kind == "directive":
             tokens.append(Token("punct", word, position))
         else:
-            tokens.append(Token(kind, word, position))
+            tokens.append(make(Token, (kind, word, position)))
             fresh = fresh and kind == "comment"
         position += len(word)
-    return tuple(tokens)
+    return tokens
 
 
 def directive_line(text: str) -> tuple[str, str]:
