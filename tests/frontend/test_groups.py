@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.frontend.reading import body_of, kernel_of, statements, unsupported_in
 from verifier.ir import nodes as n
+from verifier.ir.printer import show_body
 
 CG = "namespace cg = cooperative_groups;"
 BLOCK = "auto block = cg::this_thread_block(); "
@@ -78,14 +81,46 @@ def test_a_functor_that_does_more_than_compute_is_refused(functor: str) -> None:
     [
         "auto g = cg::labeled_partition(cg::coalesced_threads(), k);",
         "auto t = cg::tiled_partition<4>(cg::coalesced_threads());",
-        "auto t = cg::tiled_partition(cg::this_thread_block(), 4);",
-        "cg::thread_group g = cg::this_thread_block(); g.sync();",
+        "auto t = cg::tiled_partition(cg::this_thread_block(), k);",
+        "auto t = cg::tiled_partition(cg::this_thread_block(), 3);",
+        "auto t = cg::tiled_partition(cg::tiled_partition(cg::this_thread_block(), 4), 8);",
+        "auto t = cg::tiled_partition(cg::this_grid(), 4);",
         "__shared__ int s[4]; cg::memcpy_async(cg::this_thread_block(), s, o, 16);",
         "cg::wait(cg::this_thread_block());",
     ],
 )
 def test_groups_whose_lanes_are_not_known_are_refused(code: str) -> None:
     assert "cooperative group" in {found.construct for found in unsupported_in(code, CG)}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "cg::thread_group g = k ? cg::thread_group(cg::this_grid()) : cg::thread_group(cg::this_thread_block()); g.sync();",
+        "struct Held { cg::thread_group g; }; Held h = {cg::this_thread_block()}; h.g.sync();",
+        "struct Held { cg::thread_group g; __device__ Held(cg::thread_group x) : g(x) {} }; Held h(cg::this_thread_block()); h.g.sync();",
+    ],
+)
+def test_a_thread_group_of_several_is_refused(code: str) -> None:
+    assert unsupported_in(code, CG) and not any(
+        isinstance(s, n.Barrier) for s in statements(kernel_of(code, CG).body)
+    )
+
+
+def test_a_thread_group_is_the_group_that_it_was_made_of() -> None:
+    helper = (
+        CG + "__device__ unsigned long long rank(cg::thread_group g) { g.sync(); return g.thread_rank(); }"
+    )
+    code = """cg::thread_group b = cg::this_thread_block(); cg::thread_group t = cg::tiled_partition(b, 8);
+        cg::thread_group s = cg::tiled_partition(t, 4); const cg::thread_group &again = b; cg::sync(again);
+        o[0] = rank(b); o[1] = rank(t); o[2] = t.size(); o[3] = s.num_threads(); s.sync();
+        o[4] = rank(cg::tiled_partition<16>(cg::this_thread_block())); auto f = [=]() { b.sync(); }; f();
+        { auto c = cg::coalesced_threads(); o[5] = rank(c); cg::thread_group g = c; o[6] = g.size(); cg::sync(g); }"""
+    assert unsupported_in(code, helper) == []
+    barriers = [s for s in statements(kernel_of(code, helper).body) if isinstance(s, n.Barrier)]
+    masks = [re.search(r"(\d+):u32 <<", show_body((s,))) for s in barriers]
+    assert [s.kind for s in barriers] == ["block", "block", "warp", "warp", "warp", "block", "warp", "warp"]
+    assert [m[1] if m else "" for m in masks] == ["", "", "255", "15", "65535", "", "", ""]
 
 
 def test_match_all_tells_whether_all_are_equal() -> None:

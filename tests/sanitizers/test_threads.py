@@ -168,6 +168,46 @@ __global__ void f(const float* x, float* y) {
 }
 """, ["x f32 128", "y f32 128 empty"], (1, 1, 1), (128, 1, 1),
     ),
+    "groups by their common class": (
+        """namespace cg = cooperative_groups;
+__device__ int sum(cg::thread_group g, int* s, int v) {
+  int rank = g.thread_rank();
+  for (int i = g.size() / 2; i > 0; i /= 2) {
+    s[rank] = v;
+    g.sync();
+    if (rank < i) v += s[rank + i];
+    g.sync();
+  }
+  return v;
+}
+__global__ void f(const int* x, int* y) {
+  __shared__ int s[40];
+  auto block = cg::this_thread_block();
+  cg::thread_group tile = cg::tiled_partition(block, 16);
+  cg::thread_group half = cg::tiled_partition(tile, 8);
+  int t = block.thread_rank();
+  int v = sum(tile, s + t / 16 * 16, x[t]);
+  assert(tile.size() == (t < 32 ? 16 : 8) && half.size() == 8 && half.thread_rank() == t % 8);
+  assert(tile.thread_rank() == t % 16 && cg::thread_group(block).num_threads() == 40);
+  y[t] = sum(half, s + t / 8 * 8, v);
+}
+""", ["x i32 40", "y i32 40 empty"], (1, 1, 1), (40, 1, 1),
+    ),
+    "readers that have waited more or less often": (
+        """__global__ void f(int* y) {
+  __shared__ int s[2];
+  int t = threadIdx.x;
+  if (t < 2) s[t] = t;
+  __syncwarp();
+  if (t < 16) { __syncwarp(0xffffu); __syncwarp(0xffffu); __syncwarp(0xffffu); }
+  int v = s[0] + s[1];
+  __syncwarp();
+  if (t == 31) s[0] = v;
+  if (t == 0) s[1] = v;
+  y[t] = v;
+}
+""", ["y i32 32 empty"], (1, 1, 1), (32, 1, 1),
+    ),
     "lanes of a 2-D block": (
         """__global__ void f(const float* x, float* y) {
   int t = threadIdx.y * blockDim.x + threadIdx.x;

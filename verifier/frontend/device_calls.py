@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from specs.location import Span
 from verifier.frontend.device_builder import MAX_DEPTH
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_intrinsics import IntrinsicCalls, is_accessor
+from verifier.frontend.device_intrinsics import IntrinsicCalls, is_held
 from verifier.frontend.device_places import place_type
 from verifier.frontend.device_types import FUNCTION_POINTER, Refused, is_anonymous, is_lambda
 from verifier.frontend.device_values import (
@@ -301,7 +301,7 @@ class Calls(IntrinsicCalls):
         for parameter, place, value in zip(parameters, bound, values, strict=True):
             if place is not None:
                 self.env[parameter.key] = place
-            elif isinstance(value, Closure | FunctionRef) or is_accessor(parameter.type):
+            elif isinstance(value, Closure | FunctionRef) or is_held(parameter.type):
                 self.env[parameter.key] = Temp(self.snapshot(value))
             else:
                 type_ = self.types.parameter(parameter.type)

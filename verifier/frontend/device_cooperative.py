@@ -5,6 +5,8 @@ Input -> output: a method or function of ``cooperative_groups`` -> barriers, col
 Invariant: a group whose lanes are not known here is refused by name. A tile is the lanes of its size that the thread is
 in; a coalesced group is a mask that nobody knows, held by the group itself.
 
+A ``thread_group`` is the group that it was made of, which the value's own class says.
+
 Example: ``tile.any(p)`` of a tile of 8 -> WarpOp("any", mask=0xff << first lane of the tile).
 """
 
@@ -14,7 +16,7 @@ from collections.abc import Sequence
 
 from specs.location import Span
 from verifier.frontend.device_builder import flatten
-from verifier.frontend.device_clang import Node
+from verifier.frontend.device_clang import CType, Node
 from verifier.frontend.device_expressions import Expressions
 from verifier.frontend.device_groups import (
     block_rank,
@@ -55,6 +57,16 @@ GROUP_FUNCTIONS = frozenset(
     "this_thread_block this_grid tiled_partition coalesced_threads sync reduce inclusive_scan exclusive_scan".split()
 )
 REFUSED_GROUP_FUNCTIONS = frozenset("labeled_partition binary_partition memcpy_async wait wait_prior".split())
+
+
+_PREFIX = "cooperative_groups::"
+_PART = "thread_block_tile<{}, part>"
+"""A tile of ``tiled_partition(block, n)``: the last one of a block may be smaller."""
+
+
+def is_any_group(type_: CType) -> bool:
+    """The class that any group converts to."""
+    return type_.kind == "RECORD" and type_.spelling.removeprefix("const ") == f"{_PREFIX}thread_group"
 
 
 class GroupCalls(Expressions):
@@ -124,7 +136,47 @@ class GroupCalls(Expressions):
                 return self._tile_method(node, name, tile_size(self.object_node(node).type.spelling))
             case "coalesced_group", _:
                 return self._lanes_method(node, name, self.rvalue(self.object_node(node)))
+            case "thread_group", _:
+                return self._any_method(node, name)
         raise Refused("cooperative group", f"{owner}::{name}", span)
+
+    def _any_method(self, node: Node, name: str) -> Value | None:
+        """A ``thread_group``: ranks and sizes are 64 bits wide."""
+        span = node.span
+        group = self.rvalue(self.object_node(node))
+        kind = _class_of(group)
+        if name == "sync":
+            self._sync(node, kind, group)
+            return None
+        if name in ("size", "num_threads", "thread_rank"):
+            if kind == "thread_block":
+                value: Value | None = thread_rank() if name == "thread_rank" else thread_count()
+            elif kind.startswith("thread_block_tile") and name != "thread_rank" and kind.endswith("part>"):
+                value = self._part_size(tile_size(kind), span)
+            elif kind.startswith("thread_block_tile"):
+                value = self._tile_method(node, name, tile_size(kind))
+            elif kind == "coalesced_group":
+                value = self._lanes_method(node, name, group)
+            else:
+                raise Refused("cooperative group", f"{name} of {kind}", span)
+            assert value is not None
+            (number,) = flatten([value])
+            return self.convert(number, U64, span)
+        raise Refused("cooperative group", f"{kind}::{name}", span)
+
+    def _part_size(self, size: int, span: Span) -> Expr:
+        """How many threads of the block the thread's tile has."""
+        rank, width = thread_rank(), IntConst(size, U32)
+        first = Binary("sub", rank, Binary("rem", rank, width, U32, span), U32, span)
+        return Call("min", (Binary("sub", thread_count(), first, U32, span), width), U32, span)
+
+    def _partition(self, node: Node) -> Value:
+        """``tiled_partition(group, n)`` of a block or of a larger tile."""
+        kind = _class_of(self.rvalue(node.arguments[0]))
+        size, known = node.arguments[1].evaluate(), tile_size(kind)
+        if size not in (1, 2, 4, 8, 16, 32) or not (kind == "thread_block" or known >= size):
+            raise Refused("cooperative group", f"tiled_partition of {kind}", node.span)
+        return Aggregate(Struct(_PREFIX + _PART.format(size), (), 1, 1), {})
 
     def _index(self, node: Node, builtin: str) -> Value:
         type_ = self.types.of(node.type)
@@ -204,11 +256,17 @@ class GroupCalls(Expressions):
                 return self._empty(node)
             case "tiled_partition" if len(node.arguments) == 1 and "coalesced" not in group:
                 return self._empty(node)
+            case "tiled_partition" if len(node.arguments) == 2:
+                return self._partition(node)
             case "coalesced_threads":
                 type_ = self.types.of(node.type)
                 assert isinstance(type_, Struct)
                 mask = self.collective("activemask", None, (), U32, span)
                 return Aggregate(type_, {type_.fields[0].name: mask})
+            case "sync" if is_any_group(node.arguments[0].type):
+                value = self.rvalue(node.arguments[0])
+                self._sync(node, _class_of(value), value)
+                return None
             case "sync":
                 self._sync(node, group)
                 return None
@@ -221,7 +279,7 @@ class GroupCalls(Expressions):
         assert isinstance(type_, Struct)
         return Aggregate(type_, {})
 
-    def _sync(self, node: Node, group: str) -> None:
+    def _sync(self, node: Node, group: str, value: Value | None = None) -> None:
         site, span = self.site(node.span), node.span
         if "thread_block_tile" in group:
             self.emit(Barrier("warp", site, tile_mask(tile_size(group)), span))
@@ -230,7 +288,7 @@ class GroupCalls(Expressions):
         elif group.endswith("grid_group"):
             self.emit(Barrier("grid", site, None, span))
         elif group.endswith("coalesced_group"):
-            (mask,) = flatten([self.rvalue(node.arguments[0])])
+            (mask,) = flatten([self.rvalue(node.arguments[0]) if value is None else value])
             self.emit(Barrier("warp", site, mask, span))
         else:
             raise Refused("cooperative group", f"sync of {group}", span)
@@ -261,6 +319,11 @@ class GroupCalls(Expressions):
         value = self.rvalue(node.arguments[1])
         op = _REDUCTIONS[known] if exact else f"group_{name}"
         return self.collective(op, mask, (value,), type_, span)
+
+
+def _class_of(group: Value) -> str:
+    """The class of a group, without its namespace."""
+    return group.type.name.removeprefix(_PREFIX) if isinstance(group, Aggregate) else "group"
 
 
 def _combines(functor: Node) -> bool:

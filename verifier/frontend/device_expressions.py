@@ -411,10 +411,10 @@ class Expressions(Places):
             if not yes and not no:
                 return Select(test, first, second, first.type)
             result: LValue = self.temporary(first.type)
-        elif isinstance(first, Aggregate) and isinstance(second, Aggregate):
+        elif isinstance(first, Aggregate) and isinstance(second, Aggregate) and first.type == second.type:
             result = self.split("t", first.type)
         else:
-            raise Refused("conditional", "of arrays", node.span)
+            raise Refused("conditional", "of arrays or groups", node.span)
         with self.resumed(yes):
             self.write(result, first, node.span)
         with self.resumed(no):

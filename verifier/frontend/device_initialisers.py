@@ -17,7 +17,7 @@ from typing import Literal
 from specs.location import Span
 from verifier.frontend.device_calls import Calls, field_default
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_intrinsics import is_accessor
+from verifier.frontend.device_intrinsics import is_held
 from verifier.frontend.device_types import SCALAR_TYPES, Refused, is_anonymous, is_lambda, is_union
 from verifier.frontend.device_values import (
     Aggregate,
@@ -67,7 +67,7 @@ class Initialisers(Calls):
         if node.is_static:
             self.env[node.key] = self.global_variable(node)
             return
-        if type_.kind == "RECORD" and (is_lambda(type_) or is_accessor(type_)):
+        if type_.kind == "RECORD" and (is_lambda(type_) or is_held(type_)):
             if initial is None:
                 raise Refused("declaration", node.source[:60], node.span)
             self.env[node.key] = Temp(self.snapshot(self.rvalue(initial)))

@@ -16,7 +16,7 @@ from typing import Literal
 from specs.location import Span
 from verifier.frontend.device_builder import MAX_LEAVES, flatten
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_cooperative import GROUP_FUNCTIONS, REFUSED_GROUP_FUNCTIONS
+from verifier.frontend.device_cooperative import GROUP_FUNCTIONS, REFUSED_GROUP_FUNCTIONS, is_any_group
 from verifier.frontend.device_places import is_string, place_type
 from verifier.frontend.device_random import RANDOM_FUNCTIONS, RandomCalls
 from verifier.frontend.device_textures import TEXTURE_FUNCTIONS
@@ -82,6 +82,11 @@ REFUSED_FUNCTIONS = dict.fromkeys(REFUSED_GROUP_FUNCTIONS, "cooperative group")
 
 def is_accessor(type_: CType) -> bool:
     return type_.kind == "RECORD" and bool(_ACCESSOR.match(type_.spelling))
+
+
+def is_held(type_: CType) -> bool:
+    """Whether a variable of the class is the value that it was made with."""
+    return is_accessor(type_) or is_any_group(type_)
 
 
 class IntrinsicCalls(RandomCalls):
@@ -460,6 +465,8 @@ class IntrinsicCalls(RandomCalls):
     def construct_shim(self, node: Node, type_: Struct, arguments: Sequence[Node]) -> Value:
         values = self.ordered(self.given_all(node, node.referenced))
         if len(values) == 1 and isinstance(values[0], Aggregate):
+            if is_any_group(node.type):
+                return values[0]
             return Aggregate(type_, values[0].fields)
         if len(values) != len(type_.fields):
             raise Refused("constructor", node.source[:60], node.span)

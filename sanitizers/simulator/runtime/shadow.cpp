@@ -83,7 +83,11 @@ void check_readers(Object& object, const Cell& cell, const Extra& extra, const A
 // What the inline check does not record: several warps, several clocks, parts of a granule, other blocks.
 void note_reader(Cell& cell, Extra& extra, Stamp mask, uint32_t pc) {
     Stamp read = cell.read, mine = g.me | mask;
-    if (read != 0 && interval_of(read) == g.interval) {
+    bool same_interval = read != 0 && interval_of(read) == g.interval;
+    if (same_interval && (read & MASK_ALL & ~mask) == 0 && !(read & FLAG_MULTI) &&
+        (read & FLAG_LANES ? lanes_ordered(read, cell.lanes) : ordered(read))) {
+        mine |= read & FLAG_OTHER;  // what is ordered after this read is ordered after the earlier ones
+    } else if (same_interval) {
         if (same_thread(read)) {
             mine |= read & (ALL_FLAGS | MASK_ALL);
         } else {

@@ -74,13 +74,18 @@ void exchange(const Lanes& lanes, uint32_t members) {
         }
     }
     if (memory != 0) {
+        uint16_t latest = 0;  // of all that meet: they go on from one clock, so that readers of several clocks can be one set
         for (uint32_t lane = 0; lane < lanes.count; lane++) {
             if (memory >> lane & 1) {
-                Fiber& fiber = lanes[lane];
-                fiber.lane_clocks[lane] = fiber.clock;
+                latest = std::max(latest, uint16_t(lanes[lane].clock));
                 for (int i = 0; i < 32; i++) {
-                    clocks[i] = std::max(clocks[i], fiber.lane_clocks[i]);
+                    clocks[i] = std::max(clocks[i], lanes[lane].lane_clocks[i]);
                 }
+            }
+        }
+        for (uint32_t lane = 0; lane < lanes.count; lane++) {
+            if (memory >> lane & 1) {
+                clocks[lane] = lanes[lane].clock = latest;
             }
         }
         share_knowledge_of_lanes(lanes.block, lanes.first, memory);

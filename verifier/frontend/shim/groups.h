@@ -2,9 +2,9 @@
 namespace cooperative_groups {
 struct thread_group {
   VK_HD void sync() const;
-  VK_HD unsigned thread_rank() const;
-  VK_HD unsigned size() const;
-  VK_HD unsigned num_threads() const;
+  VK_HD unsigned long long thread_rank() const;
+  VK_HD unsigned long long size() const;
+  VK_HD unsigned long long num_threads() const;
 };
 struct thread_block : thread_group {
   VK_HD void sync() const;

@@ -8,6 +8,11 @@ extern const __device__ uint3 threadIdx, blockIdx;
 extern const __device__ dim3 blockDim, gridDim;
 extern const __device__ int warpSize;
 
+/* What the host passes to kernels by value. */
+struct cudaExtent { size_t width, height, depth; };
+struct cudaPos { size_t x, y, z; };
+struct cudaPitchedPtr { void *ptr; size_t pitch, xsize, ysize; };
+
 /* Complex numbers of the libraries are pairs. */
 typedef float cufftReal;
 typedef double cufftDoubleReal;

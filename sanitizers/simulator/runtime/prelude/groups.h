@@ -91,7 +91,26 @@ struct coalesced_group : simt_lanes {
     SIMT_INLINE unsigned size() const { return unsigned(__builtin_popcount(mask_)); }
     SIMT_INLINE unsigned num_threads() const { return size(); }
 };
-using thread_group = simt_lanes;
+// Any group: the block or the grid, or a mask of lanes.
+struct thread_group {
+    enum Kind { BLOCK, GRID, LANES } kind_;
+    unsigned mask_;
+    SIMT_INLINE thread_group(const thread_block&) : kind_(BLOCK), mask_(0) {}
+    SIMT_INLINE thread_group(const grid_group&) : kind_(GRID), mask_(0) {}
+    SIMT_INLINE thread_group(const simt_lanes& lanes) : kind_(LANES), mask_(lanes.mask_) {}
+    SIMT_INLINE void sync(simt::Site site = SIMT_HERE) const {
+        if (kind_ == BLOCK) simt_barrier(site);
+        else if (kind_ == GRID) simt_grid_barrier(site);
+        else simt_warp_barrier(mask_, site);
+    }
+    SIMT_INLINE unsigned long long thread_rank() const {
+        return kind_ == BLOCK ? simt_rank() : kind_ == GRID ? grid_group().thread_rank() : simt_lanes{mask_}.thread_rank();
+    }
+    SIMT_INLINE unsigned long long size() const {
+        return kind_ == BLOCK ? simt_threads() : kind_ == GRID ? grid_group().size() : unsigned(__builtin_popcount(mask_));
+    }
+    SIMT_INLINE unsigned long long num_threads() const { return size(); }
+};
 
 SIMT_INLINE thread_block this_thread_block() { return {}; }
 SIMT_INLINE grid_group this_grid() { return {}; }
@@ -100,6 +119,14 @@ template <unsigned SIZE, class Parent>
 SIMT_INLINE thread_block_tile<SIZE, Parent> tiled_partition(const Parent&) {
     unsigned all = SIZE == 32u ? 0xffffffffu : (1u << (SIZE % 32u)) - 1u;
     return thread_block_tile<SIZE, Parent>(simt_lanes{all << (unsigned(simt_lane()) & ~(SIZE - 1u))});
+}
+SIMT_INLINE thread_group tiled_partition(const thread_group& parent, unsigned size, simt::Site site = SIMT_HERE) {
+    if (size == 0 || size > 32 || (size & (size - 1)) != 0 || parent.kind_ == thread_group::GRID) simt_trap(site);
+    const unsigned first = parent.kind_ == thread_group::BLOCK ? simt_rank() & ~(size - 1) : 0;
+    unsigned tile = (size == 32 ? 0xffffffffu : (1u << size % 32) - 1u) << (unsigned(simt_lane()) & ~(size - 1));
+    if (parent.kind_ == thread_group::LANES) return simt_lanes{tile & parent.mask_};
+    const unsigned there = simt_threads() - first;  // the last tile of a block may be smaller
+    return simt_lanes{there < size ? tile & (((1u << there % 32) - 1u) << (unsigned(simt_lane()) & ~(size - 1))) : tile};
 }
 template <class Group>
 SIMT_INLINE void sync(const Group& group, simt::Site site = SIMT_HERE) {

@@ -46,3 +46,6 @@ using ::simt_memset;
 }  // namespace std
 // Handles can be passed on; a fetch or a surface access is refused, since nobody knows what it would touch.
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t, CUtexObject, CUsurfObject;
+struct cudaExtent { size_t width, height, depth; };
+struct cudaPos { size_t x, y, z; };
+struct cudaPitchedPtr { void* ptr; size_t pitch, xsize, ysize; };
