@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any, assert_never
 
 from specs.contract import Contract
 from specs.location import Span
@@ -275,7 +275,8 @@ def headline(judgement: Judgement, gates: Sequence[GateResult], policy: Policy) 
             missing = f"; {len(fixes)} host check{'' if len(fixes) == 1 else 's'} missing" if fixes else ""
             reference = next((str(g.facts.get("reference", "")) for g in gates if g.gate == "fuzz"), "")
             agrees = f"; numbers agree with {reference}" if reference else ""
-            return f"safe for every allowed launch up to {_size(cap)} elements a buffer{agrees}{missing}"
+            watched = next((_watched(g.facts["gpu"]) for g in gates if g.facts.get("gpu", {}).get("ran")), "")
+            return f"safe for every allowed launch up to {_size(cap)} elements a buffer{agrees}{watched}{missing}"
         case Outcome.FAIL:
             shown = judgement.reasons[:3]
             more = f" and {len(judgement.reasons) - 3} more" if len(judgement.reasons) > 3 else ""
@@ -289,6 +290,10 @@ def headline(judgement: Judgement, gates: Sequence[GateResult], policy: Policy) 
             return ""
         case _:
             assert_never(judgement.outcome)
+
+
+def _watched(gpu: dict[str, Any]) -> str:
+    return f"; clean under compute-sanitizer {gpu['compute-sanitizer']} on {gpu['device']}"
 
 
 def _size(count: int) -> str:

@@ -164,6 +164,7 @@ def _witness(witness: Witness) -> dict[str, Any]:
         "data": {p: {str(i): v for i, v in elements.items()} for p, elements in witness.data.items()},
         "threads": [_thread(t) for t in witness.threads],
         "replayed": witness.replayed,
+        "replayed_by": witness.replayed_by if witness.replayed else "",
         "domain": witness.domain,
     }
 
