@@ -115,3 +115,9 @@ __device__ int twice(Binary f, int a) { return f(f(a, 1), a); }
 __global__ void indirect(long long *out, int a, int b) { Binary f = a > b ? plus_ : minus_, g = 0; long long s = (*f)(a & 255, b & 255);
     if (!g) g = &plus_; s = s * 3 + g(a & 255, 7) + (f == g) + twice(minus_, a & 63) + twice(f, b & 63) + chosen(b)(a & 15, 2) + (a > 3 ? plus_ : minus_)(a & 7, 4);
     for (int i = 0; i < 3; i++) { s += f(i, b & 31); f = i ? minus_ : plus_; } out[0] = s; }
+__device__ void filled(int row[4], int v) { row[v & 3] = v; *row += 2; *(row + 1) -= v; row++; row[2] = 9; (row + 1)[0] ^= 3; }
+__device__ int summed(const int rows[][4], int i, int w[3]) { const int *r = rows[i & 1]; auto f = [=]() { return w[1] + 3 * rows[1][2]; };
+    w += 1; int *v = i & 2 ? w : w + 1; int &first = *w; first += 5; const int (*next)[4] = rows + 1; int **at = &w; (*at)[0] *= 2;
+    return r[3] + f() + v[0] + *w++ + (*next)[1] + 1[w] + (int)sizeof(w); }
+__global__ void decayed(long long *out, int a, int b) { int m[2][4] = {{a, 1, 2, b}, {4, 5, 6, 7}}, w[4] = {a, b, 3, 4};
+    filled(m[1], a); filled(w, b); out[0] = summed(m, a, w) + 2LL * summed(m, b, w) + m[0][0] + m[1][1] + w[0] + w[3]; }

@@ -33,6 +33,7 @@ from verifier.frontend.device_values import (
     Value,
 )
 from verifier.ir.nodes import (
+    Array,
     Assign,
     Compare,
     Expr,
@@ -354,7 +355,7 @@ class Calls(IntrinsicCalls):
             ):
                 if target.has("CUDASHARED_ATTR"):
                     continue
-                if not isinstance(bound.type, Struct) and target.type.is_array:
+                if isinstance(bound.type, Array) and target.type.is_array:
                     raise Refused("lambda", f"that copies the array {name}", node.span)
                 copies[target.key] = self._copy(name, bound, target.span)
         return Closure(node, copies, self.frames[-1].this if self.frames else None)

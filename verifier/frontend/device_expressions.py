@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from specs.location import Span
 from verifier.frontend.device_clang import CType, Node
-from verifier.frontend.device_places import CASTS, Places, is_string
+from verifier.frontend.device_places import CASTS, Places, is_decayed, is_string
 from verifier.frontend.device_types import Refused
 from verifier.frontend.device_values import (
     Aggregate,
@@ -213,7 +213,7 @@ class Expressions(Places):
             )  # no implicit conversion: it has text of its own
         if target.kind == "BOOL" and is_string(child):
             return BoolConst(True)
-        if target.kind == "POINTER" and child.type.is_array:
+        if target.kind == "POINTER" and child.type.is_array and not is_decayed(child):
             if child.kind == "STRING_LITERAL":
                 raise Refused("string", child.source[:80], node.span)
             return self.decay(self.lvalue(child), node.span, target.pointee.const)

@@ -117,10 +117,10 @@ class Places(Builder):
                         this = self._this_behind(child)
                         if this is not None:
                             return this
-                        if child.type.is_array or (
-                            child.kind == "UNEXPOSED_EXPR" and _decayed(child) is not None
-                        ):
-                            array = _decayed(child) or child
+                        array = _decayed(child)
+                        if array is None and child.type.is_array and not is_decayed(child):
+                            array = child
+                        if array is not None:
                             return self.element(self.lvalue(array), IntConst(0, I64), node.span)
                         return self.dereference(self.scalar(child), node.span, node.type.volatile)
                     case "preinc" | "predec":
@@ -248,7 +248,7 @@ class Places(Builder):
         base, index = node.operands[-2:]
         if base.type.kind not in ("POINTER",) and not base.type.is_array:
             base, index = index, base
-        array = base if base.type.is_array else _decayed(base)
+        array = base if base.type.is_array and not is_decayed(base) else _decayed(base)
         if array is not None:
             place = self.lvalue(array)
             start = len(self.out)
@@ -320,8 +320,26 @@ def _decayed(node: Node) -> Node | None:
     while node.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR") and len(node.operands) == 1:
         node = node.operands[0]
         if node.type.is_array:
-            return node if node.kind != "STRING_LITERAL" else None
+            return node if node.kind != "STRING_LITERAL" and not is_decayed(node) else None
     return None
+
+
+def is_decayed(node: Node) -> bool:
+    """Whether an expression that the parser calls an array is a pointer: a parameter ``float x[4]``, or made of one."""
+    match node.kind:
+        case "UNEXPOSED_EXPR" | "PAREN_EXPR" if len(node.operands) == 1:
+            return is_decayed(node.operands[0])
+        case "DECL_REF_EXPR":
+            return node.referenced.kind == "PARM_DECL" and node.referenced.type.is_array
+        case "CONDITIONAL_OPERATOR":
+            return is_decayed(node.operands[1])
+        case "BINARY_OPERATOR" if node.binary_operator == "comma":
+            return is_decayed(node.operands[1])
+        case "BINARY_OPERATOR" | "COMPOUND_ASSIGNMENT_OPERATOR":
+            return node.type.is_array
+        case "UNARY_OPERATOR":
+            return node.type.is_array and node.unary_operator != "deref"
+    return False
 
 
 def unqualified(type_: CType) -> str:
