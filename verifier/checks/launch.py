@@ -7,6 +7,7 @@ block, 1024 x 1024 x 64 by axis, grid x below 2^31; 48 KiB of shared memory unle
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.setup import MAX_BLOCK
@@ -22,8 +23,11 @@ def applies(s: Summary) -> bool:
     return True
 
 
-def claims(c: Claims) -> Iterator[Obligation]:
-    """Block axes, threads, grid axes, shared bytes."""
+def claims(c: Claims) -> Iterator[Obligation | tuple[Obligation, ...]]:
+    """Block axes, threads, grid axes, shared bytes.
+
+    That an empty output makes an empty grid belongs to the edge domain: said as an assumption, no fault.
+    """
     s, t = c.s, c.s.t
     span = s.contract.launch.span
     grid, block = s.raw_grid, s.raw_block
@@ -32,7 +36,21 @@ def claims(c: Claims) -> Iterator[Obligation]:
     ]
     yield c.single(ID, span, "each block axis is within its limit", (), t.and_(*goals))
     yield c.single(ID, span, "a block has at most 1024 threads", (), t.le(t.product(block), t.const(1024)))
-    yield c.single(ID, span, "the grid is not empty", (), t.and_(*(t.le(t.one, g) for g in grid)))
+    full = t.and_(*(t.le(t.one, g) for g in grid))
+    filled = c.single(ID, span, "the grid is not empty", (), full)
+    outputs = [o for name in s.outputs if (o := s.objects[name]).extent is not None]
+    if outputs and len(outputs) == len(s.outputs):
+        empty = [t.le0(o.extent) for o in outputs if o.extent is not None]
+        moot = c.single(
+            ID,
+            span,
+            "the grid is not empty where there is something to write",
+            (),
+            t.or_(full, t.and_(*empty)),
+        )
+        yield filled, replace(moot, assumes=tuple(f"nonempty({o.name})" for o in outputs))
+    else:
+        yield filled
     yield c.single(ID, span, "gridDim.x is below 2^31", (), t.lt(grid[0], t.const(1 << 31)))
     shared = [o for o in dict.fromkeys(s.objects.values()) if o.space == "shared" and o.extent is not None]
     static = t.total(o.extent for o in shared if o.extent is not None and o.name != "dynamic shared memory")

@@ -59,7 +59,7 @@ def run(context: GateContext) -> GateResult:
             findings += made.findings
             for k, v in made.counts.items():
                 counts[k] = counts.get(k, 0) + v
-            assumptions.update(dict.fromkeys(contract.assumptions))
+            assumptions.update(dict.fromkeys((*contract.assumptions, *made.assumptions)))
             assumptions.update(
                 (replace(c, origin="assumed"), None) for c in made.clauses if c.origin == "derived"
             )

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from specs.clauses import ClauseError, ClauseUndefined, holds
 from specs.contract import Clause, Contract
 from specs.location import NOWHERE, Span
 from specs.results import Finding, PropertyResult, Reason, Severity, Verdict, Witness
@@ -24,12 +25,13 @@ from verifier.prover.discharge import Decision, Discharger
 from verifier.prover.missing import Missing, missing_clause
 from verifier.prover.proposals import settle
 from verifier.prover.sizes import equal_sizes, large_sizes
-from verifier.prover.witness import candidates, is_problem, satisfiable
+from verifier.prover.witness import candidates, is_problem, satisfiable, sizes_against
 from verifier.smt.solver import SolverPool
 from verifier.smt.terms import Term, TooLarge
 from verifier.symex.claims import Claims, Obligation
-from verifier.symex.execute import summarize
+from verifier.symex.execute import launch_side, summarize
 from verifier.symex.operation_claims import claim_of, claims_at_uses, relevant
+from verifier.symex.setup import positive_sizes
 from verifier.symex.summary import Operation, Summary
 from verifier.symex.symbols import pinned
 
@@ -63,12 +65,16 @@ class KernelVerdicts:
     clauses: tuple[Clause, ...] = ()
     """Size relations that a proof needs and nothing checks: ``derived`` ones hold at the problem's sizes and were used
     (and are printed as assumptions), ``assumed`` ones are only proposed."""
+    assumptions: tuple[Clause, ...] = ()
+    """What proofs rest on besides the contract's own assumptions."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
     obligation: Obligation
     decision: Decision
+    c: Claims
+    d: Discharger
 
 
 def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerdicts:
@@ -119,6 +125,7 @@ class _Engine:
         self.missing: list[Missing] = []
         self.asked: list[tuple[Obligation, Missing]] = []
         self.operation_counts: dict[str, list[int]] = {"overflow": [0, 0], "arithmetic": [0, 0]}
+        self.assumed: dict[str, None] = {}
         self.witness_budget = settings.max_witnesses
         self.small = (*settings.assignments[:3], *equal_sizes(contract))
         self.large = tuple(large_sizes(contract))
@@ -129,18 +136,18 @@ class _Engine:
         stable = False
         try:
             for _ in range(ROUNDS):
+                cap = self.settings.cap
+                host = Claims(launch_side(self.kernel, self.contract, cap=cap, wrapped=wrapped))
+                self.host, self.host_d = host, self._discharger(host.s)
                 summary = summarize(
-                    self.kernel, self.contract, cap=self.settings.cap, wrapped=wrapped, dropped=dropped
-                )
-                claims = Claims(summary)
-                discharger = Discharger(
-                    summary.t,
-                    self.settings.pool,
-                    self.settings.keep,
-                    small=pins(summary, self.small),
-                    large=pins(summary, self.large),
-                )
-                bad, lost = self._operations(claims, discharger)
+                    self.kernel, self.contract, cap=cap, wrapped=wrapped, dropped=dropped,
+                    positive=positive_sizes(host.s),
+                )  # fmt: skip
+                claims, discharger = Claims(summary), self._discharger(summary)
+                self.operation_counts = {"overflow": [0, 0], "arithmetic": [0, 0]}
+                bad, _ = self._operations(host, self.host_d, frozenset())
+                more, lost = self._operations(claims, discharger, bad)
+                bad |= more
                 if not bad and not lost:
                     stable = True
                     break
@@ -163,7 +170,15 @@ class _Engine:
         else:
             results = self._properties()
         notes = tuple(dict.fromkeys(f"{text} ({span})" for text, span in summary.approximations))
-        return KernelVerdicts(tuple(results), tuple(self.findings), notes, discharger.counts)
+        assumed = tuple(Clause(text, "assumed", self.contract.launch.span) for text in self.assumed)
+        return KernelVerdicts(
+            tuple(results), tuple(self.findings), notes, discharger.counts, assumptions=assumed
+        )
+
+    def _discharger(self, s: Summary) -> Discharger:
+        return Discharger(
+            s.t, self.settings.pool, self.settings.keep, small=pins(s, self.small), large=pins(s, self.large)
+        )
 
     def _late(self) -> bool:
         return time.monotonic() > self.settings.deadline
@@ -183,15 +198,23 @@ class _Engine:
 
     # --- integer operations -----------------------------------------------------------------------------------------
 
-    def _operations(self, c: Claims, d: Discharger) -> tuple[frozenset[object], frozenset[object]]:
-        """Keys of the operations to make modular, and of the lemmas to drop, in this round."""
+    def _operations(
+        self, c: Claims, d: Discharger, known: frozenset[object]
+    ) -> tuple[frozenset[object], frozenset[object]]:
+        """Keys of the operations to make modular, and of the lemmas to drop, in this round.
+
+        The host's conversions are judged on the host's side alone; ``known`` are those of them that failed.
+        """
         mask = relevant(c.s)
         failing = 0
         lost: set[object] = set()
         bad: dict[object, _Failed] = {}
-        counts = {"overflow": [0, 0], "arithmetic": [0, 0]}
+        counts = self.operation_counts
         for op in c.s.operations:
             if not op.bit & mask:
+                continue
+            if op.host and c is not self.host:
+                failing |= op.bit if op.key in known else 0
                 continue
             if self._late():
                 lost.add("the time is up")
@@ -215,10 +238,9 @@ class _Engine:
             else:
                 failing |= op.bit
                 if op.key not in bad:
-                    bad[op.key] = _Failed(o, decision)
+                    bad[op.key] = _Failed(o, decision, c, d)
                     if op.fault or op.property == "arithmetic":
                         self._blame(c, d, op, o, decision)
-        self.operation_counts = counts
         return frozenset(bad), frozenset(lost)
 
     def _at_uses(self, c: Claims, d: Discharger, op: Operation, decision: Decision) -> Decision:
@@ -235,10 +257,10 @@ class _Engine:
         """Remember the first failure of an operation; try to show it."""
         if op.key in self.failed_operations:
             return
-        self.failed_operations[op.key] = _Failed(o, decision)
+        self.failed_operations[op.key] = _Failed(o, decision, c, d)
         if self._missing(c, d, o):
             return
-        if op.host and self._refute_host(c, "overflow"):
+        if op.host and self._refute_host(c, d, "overflow", o):
             return
         if op.fault:
             self._refute(c, d, o, op.property)
@@ -268,7 +290,7 @@ class _Engine:
             self.witness_budget -= 1
         return False
 
-    def _refute_host(self, c: Claims, property_: str) -> bool:
+    def _refute_host(self, c: Claims, d: Discharger, property_: str, o: Obligation) -> bool:
         """A fault of the launch itself: shown by evaluating the contract at concrete sizes."""
         if any(f.id == property_ and f.span == self.contract.launch.span for f in self.findings):
             return True
@@ -278,7 +300,10 @@ class _Engine:
             if o.space == "shared" and o.extent is not None and o.name != "dynamic shared memory"
         )
         sizes = (*self.small, *reversed(self.large))
-        found = host_faults.first(self.contract, sizes, property_, static)
+        found = host_faults.first(self.contract, sizes, property_, static, c.s.outputs)
+        if found is None and not self._late():
+            models = (values for values in sizes_against(c, d, o) if self._allows(values))
+            found = host_faults.first(self.contract, models, property_, static, c.s.outputs)
         if found is None:
             return False
         told, values = found
@@ -298,6 +323,12 @@ class _Engine:
             )
         )
         return True
+
+    def _allows(self, values: Mapping[str, int]) -> bool:
+        try:
+            return holds(self.contract, values)
+        except (ClauseError, ClauseUndefined, OverflowError):
+            return False
 
     def _finding(self, o: Obligation, property_: str, w: Witness) -> Finding:
         return Finding(
@@ -380,7 +411,8 @@ class _Engine:
             return PropertyResult(property_, Verdict.NOT_APPLICABLE)
         failed: list[_Failed] = []
         total = proved = 0
-        for item in check.claims(self.c):
+        c, d = (self.host, self.host_d) if property_ == "launch" else (self.c, self.d)
+        for item in check.claims(c):
             total += 1
             if total > MAX_OBLIGATIONS or self._late():
                 return PropertyResult(
@@ -388,11 +420,11 @@ class _Engine:
                     span=self.kernel.span,
                 )  # fmt: skip
             options = item if isinstance(item, tuple) else (item,)
-            decision = self._any(options)
+            decision = self._any(options, d)
             if decision.status == "proved":
                 proved += 1
             else:
-                failed.append(_Failed(options[0], decision))
+                failed.append(_Failed(options[0], decision, c, d))
         if not failed:
             if total == 0:
                 return self._nothing(property_)
@@ -417,11 +449,12 @@ class _Engine:
             property_, Verdict.UNKNOWN, Reason.VACUOUS, "the kernel accesses no memory", span=self.kernel.span
         )
 
-    def _any(self, options: Iterable[Obligation]) -> Decision:
+    def _any(self, options: Iterable[Obligation], d: Discharger) -> Decision:
         last = Decision("unknown", "nothing to try")
         for o in options:
-            last = self.d.decide(o)
+            last = d.decide(o)
             if last.status == "proved":
+                self.assumed.update(dict.fromkeys(o.assumes))
                 return last
         return last
 
@@ -431,7 +464,7 @@ class _Engine:
         for f in failed:
             if self._late():
                 break
-            if property_ == "launch" and self._refute_host(self.c, "launch"):
+            if property_ == "launch" and self._refute_host(f.c, f.d, "launch", f.obligation):
                 return PropertyResult(
                     property_,
                     Verdict.REFUTED,
@@ -441,11 +474,11 @@ class _Engine:
                     proved,
                     span=f.obligation.span,
                 )
-            text = self._clause_for(f)
+            text = self._missing(f.c, f.d, f.obligation)
             if text:
                 clause_detail, spot = clause_detail or text, f if not clause_detail else spot
                 continue
-            if self._refute(self.c, self.d, f.obligation, property_):
+            if self._refute(f.c, f.d, f.obligation, property_):
                 return PropertyResult(
                     property_,
                     Verdict.REFUTED,
@@ -458,7 +491,7 @@ class _Engine:
         for f in failed:
             if any(x.id == property_ for x in self.findings):
                 break
-            if not self._clause_for(f):
+            if not self._missing(f.c, f.d, f.obligation):
                 spot = f
                 clause_detail = ""
                 break
@@ -470,9 +503,6 @@ class _Engine:
         reason, why = _reason(spot)
         detail = f"not shown: {spot.obligation.claim} ({where}); {why}"
         return PropertyResult(property_, Verdict.UNKNOWN, reason, detail, total, proved, span=where)
-
-    def _clause_for(self, f: _Failed) -> str:
-        return self._missing(self.c, self.d, f.obligation)
 
     def _missing(self, c: Claims, d: Discharger, o: Obligation) -> str:
         """The sentence on the clause that the obligation lacks; remembered."""
@@ -500,7 +530,7 @@ class _Engine:
             )
         spot = failed[0]
         for f in failed:
-            text = self._missing(self.c, self.d, f.obligation)
+            text = self._missing(f.c, f.d, f.obligation)
             if text:
                 return PropertyResult(
                     property_,

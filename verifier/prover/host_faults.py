@@ -6,7 +6,7 @@ Contract x symbol values -> a sentence, or None. This is the replay of a host fa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from specs.clauses import INT_TYPES, ClauseError, ClauseUndefined, evaluate, instantiate, wrap
 from specs.contract import NULL_STORAGE, ConcreteLaunch, Contract
@@ -36,8 +36,10 @@ def overflow(contract: Contract, values: Mapping[str, int]) -> str | None:
     return None
 
 
-def refused(contract: Contract, values: Mapping[str, int], static_shared: int) -> str | None:
-    """Why the device refuses this launch."""
+def refused(
+    contract: Contract, values: Mapping[str, int], static_shared: int, outputs: Sequence[str] = ()
+) -> str | None:
+    """Why the device refuses this launch; an empty grid for ``outputs`` that are all empty is no fault."""
     try:
         launch = instantiate(contract, values)
     except (ClauseError, ClauseUndefined):
@@ -47,7 +49,9 @@ def refused(contract: Contract, values: Mapping[str, int], static_shared: int) -
         return f"a block of {x} x {y} x {z} = {x * y * z} threads; the limit is {MAX_THREADS}"
     if any(b > m for b, m in zip(launch.block, MAX_BLOCK, strict=True)) or min(launch.block) < 1:
         return f"a block of {x} x {y} x {z} threads is out of range by axis (1024 x 1024 x 64)"
-    if min(launch.grid) < 1:
+    lengths = {b.param: b.numel for b in launch.buffers}
+    moot = bool(outputs) and all(lengths.get(name, 1) == 0 for name in outputs)
+    if min(launch.grid) < 1 and not moot:
         return f"a grid of {' x '.join(map(str, launch.grid))} blocks is empty or negative"
     shared = launch.shared_bytes + static_shared
     if shared > SHARED_DEFAULT:
@@ -88,7 +92,11 @@ def empty_input(contract: Contract, values: Mapping[str, int]) -> bool:
 
 
 def first(
-    contract: Contract, assignments: Iterable[Mapping[str, int]], property_: str, static_shared: int
+    contract: Contract,
+    assignments: Iterable[Mapping[str, int]],
+    property_: str,
+    static_shared: int,
+    outputs: Sequence[str] = (),
 ) -> tuple[str, Mapping[str, int]] | None:
     """The first assignment at which the host's side fails, with what is wrong."""
     for values in assignments:
@@ -97,7 +105,7 @@ def first(
         told = (
             overflow(contract, values)
             if property_ == "overflow"
-            else refused(contract, values, static_shared)
+            else refused(contract, values, static_shared, outputs)
         )
         if told is not None:
             return told, values

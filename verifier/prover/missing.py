@@ -1,9 +1,9 @@
 """The clause without which a proof fails: abduced, said, and only with the problem's sizes on its side used.
 
 Obligation -> a :class:`Missing` clause, or None. Templates: two buffers do not overlap; integer contents are valid
-indices; two sizes are equal (``b.size(0) == a.size(1)``) or a size is one of the constants of the contract's shapes; a
-buffer is at least as long as what the path allows; one size divides another. A clause that the problem file's own sizes
-contradict is never proposed.
+indices; a divisor is positive; two sizes are equal (``b.size(0) == a.size(1)``) or a size is one of the constants of the
+contract's shapes; a buffer is at least as long as what the path allows; one size divides another. A clause that the
+problem file's own sizes contradict is never proposed.
 """
 
 from __future__ import annotations
@@ -143,6 +143,10 @@ def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
     objects = [a.obj for a in o.accesses] or _indexed_by(c, o)
     extents = [x.extent for x in objects if x.extent is not None]
     extent = [x for x in atoms(extents) if symbol_of.get(x) in dims]
+    if o.property == "arithmetic":
+        for a in used:
+            if "//" not in symbol_of[a]:
+                yield f"{symbol_of[a]} >= 1", {}, t.le(t.one, a)
     pairs: dict[tuple[Term, Term], None] = {}
     for one in extents:
         sizes = [x for x in atoms([one]) if symbol_of.get(x) in dims]

@@ -14,7 +14,7 @@ from specs.location import Span
 from specs.results import ThreadAccess, Witness
 from verifier.prover.discharge import Discharger
 from verifier.smt.smtlib import gather, script
-from verifier.smt.terms import Term
+from verifier.smt.terms import Term, atoms
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.summary import Summary
 from verifier.symex.symbols import pinned
@@ -79,6 +79,30 @@ def _model(
         return None
     v = list(answer.values)
     return _witness(c, o, names, v, [r[0] for r in reads], len(offsets), values)
+
+
+def sizes_against(c: Claims, d: Discharger, o: Obligation) -> Iterable[dict[str, int]]:
+    """Symbol values at which a claim about the launch itself fails; no tensor is empty there.
+
+    First near the problem's sizes: all but those that the claim names keep their value, which makes it mostly linear.
+    """
+    s, t = c.s, c.s.t
+    extents = [x.extent for x in s.objects.values() if x.extent is not None and x.buffer is not None]
+    assertions = [*o.facts, *o.hyps, t.not_(o.goal), *(t.le(t.one, e) for e in extents)]
+    wants = list(s.symbols.values())
+    named = atoms([s.expand(o.goal, 1)])
+    problem = {x.name: x.value for x in s.contract.symbols if x.value is not None}
+    near = {a: v for a, v in pinned(s.symbols, problem, t).items() if a not in named}
+    for pins in (near, {}) if near else ({},):
+        memo: dict[Term, Term] = {}
+        at = [t.rebuild(x, pins.get, memo) for x in (*assertions, *wants)]
+        claims, values = at[: len(assertions)], at[len(assertions) :]
+        if t.false in claims:
+            continue
+        facts = [t.rebuild(f, pins.get, memo) for f in gather(t, at, {})]
+        answer = d.pool.check(script(t, [*facts, *claims], values), "i" * len(values), 1.0)
+        if answer.status == "sat":
+            yield dict(zip(s.symbols, answer.values, strict=True))
 
 
 def satisfiable(c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int]) -> bool:

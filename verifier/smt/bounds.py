@@ -242,7 +242,21 @@ class Bounds:
                 own = h.get(mono, 0)
                 if own < 0:
                     out.append((h, (), own))
+            out.extend(self._from_below(mono))
         return out
+
+    def _from_below(self, mono: Mono) -> Iterator[tuple[Poly, Mono, int]]:
+        """Lower bounds of the one factor of a monomial whose sign is open."""
+        signed = [a for a in mono if not self.nonneg(a)]
+        if len(mono) < 2 or len(signed) != 1:
+            return
+        (atom,) = signed
+        rest = divide_mono(mono, (atom,)) or ()
+        for h in self.known:
+            if h.get((atom,), 0) < 0:
+                yield h, rest, h[(atom,)]
+        if atom.lo is not None:
+            yield {(): atom.lo, (atom,): -1} if atom.lo else {(atom,): -1}, rest, -1
 
     def _step(self, p: Poly, h: Poly, mono: Mono, coef: int, factor: Mono, own: int) -> Poly | None:
         scale, times = abs(own), abs(coef)

@@ -35,6 +35,8 @@ class Obligation:
     data: tuple[Term, ...] = ()
     """Integer contents of buffers that the claim depends on (read atoms)."""
     note: str = ""
+    assumes: tuple[str, ...] = ()
+    """Clauses to print where it is what a verdict rests on."""
 
 
 @dataclass(slots=True)

@@ -508,6 +508,18 @@ def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[
     return names, complete
 
 
+def launch_side(
+    kernel: ir.Kernel, contract: Contract, *, cap: int, wrapped: frozenset[object] = frozenset()
+) -> Summary:
+    """What the host does, for every size of the domain: its conversions, the launch, no statement of the kernel."""
+    setup = prepare(kernel, contract, cap, wrapped, {})
+    names, complete = written_objects(kernel.body, {})
+    if complete:
+        names = setup.with_aliases(names)
+        setup.summary.outputs = tuple(p.name for p in kernel.params if p.name in names)
+    return setup.summary
+
+
 def summarize(
     kernel: ir.Kernel,
     contract: Contract,
@@ -516,9 +528,13 @@ def summarize(
     wrapped: frozenset[object] = frozenset(),
     dropped: frozenset[object] = frozenset(),
     fixed: dict[str, int] | None = None,
+    positive: frozenset[str] = frozenset(),
 ) -> Summary:
-    """Execute the kernel once under the contract. ``fixed`` pins symbols to values (problem domain)."""
-    setup = prepare(kernel, contract, cap, wrapped, fixed or {})
+    """Execute the kernel once under the contract. ``fixed`` pins symbols to values (problem domain).
+
+    ``positive``: what :func:`verifier.symex.setup.positive_sizes` says of the host's side of this launch.
+    """
+    setup = prepare(kernel, contract, cap, wrapped, fixed or {}, positive)
     x = Executor(setup.summary, wrapped, dropped)
     x.contents = setup.contents
     x.aliases = dict(setup.aliases)

@@ -16,7 +16,7 @@ from specs import clauses
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Const, Term, Terms
 
-Fit = Callable[[Term, int, bool, str], Term]
+Fit = Callable[[Term, int, bool, ast.expr | str], Term]
 _DTYPE_BYTES = {
     "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "bool": 1,
     "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8,
@@ -83,11 +83,11 @@ class ClauseLowering:
                 return t.int_of(self._bool(node, text))
         raise clauses.ClauseError(f"not an integer clause: {text!r}")
 
-    def _call(self, name: str, args: list[Term], node: ast.expr, text: str) -> Term:
+    def _call(self, name: str, args: list[Term], node: ast.Call, text: str) -> Term:
         t = self.t
         if name in clauses.INT_TYPES:
             bits, signed = clauses.INT_TYPES[name]
-            return self.fit(args[0], bits, signed, text)
+            return self.fit(args[0], bits, signed, node.args[0])
         match name:
             case "min" | "max":
                 out = args[0]

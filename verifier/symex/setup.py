@@ -6,6 +6,7 @@ written in the contract is an Operation (host=True) unless its interval settles 
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import re
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from specs.clauses import ClauseError, ClauseUndefined, evaluate
 from specs.contract import Buffer, Contract
 from specs.location import NOWHERE
 from verifier.ir import nodes as ir
+from verifier.smt.bounds import Bounds
 from verifier.smt.terms import Const, Term, Terms, atoms
 from verifier.symex.expressions import Ptr, Val, Value, int_range
 from verifier.symex.launch import ClauseLowering, composite, dtype_bytes
@@ -71,21 +73,60 @@ def may_alias(s: Summary, a: MemoryObject, b: MemoryObject) -> bool:
 
 
 def prepare(
-    kernel: ir.Kernel, contract: Contract, cap: int, wrapped: frozenset[object], fixed: dict[str, int]
+    kernel: ir.Kernel,
+    contract: Contract,
+    cap: int,
+    wrapped: frozenset[object],
+    fixed: dict[str, int],
+    positive: frozenset[str] = frozenset(),
 ) -> Setup:
-    """The initial summary. Quantities the contract does not know become unknowns of their type."""
+    """The initial summary. Quantities the contract does not know become unknowns of their type.
+
+    ``positive``: sizes to take as at least 1, by name (see :func:`positive_sizes`).
+    """
     t = Terms()
     cap = max(cap, _largest(contract))
-    symbols = symbol_terms(t, contract, cap)
+    symbols = symbol_terms(t, contract, cap, positive)
     for name, value in fixed.items():
         symbols[name] = t.const(value)
     equate(symbols, contract, t)
     divide(symbols, contract, t)
     placeholder = Geometry((t.zero,) * 3, (t.zero,) * 3, (t.one,) * 3, (t.one,) * 3, t.zero)
     summary = Summary(t, kernel, contract, placeholder, symbols, {}, [], {})
-    builder = _Builder(summary, wrapped, cap)
+    builder = _Builder(summary, wrapped, cap, positive)
     builder.build()
     return Setup(summary, builder.env, builder.contents, builder.lower.aliases)
+
+
+def positive_sizes(s: Summary) -> frozenset[str]:
+    """Names of the sizes that are at least 1 wherever a thread runs: the grid and the block have no empty axis then.
+
+    Sound for claims about threads alone, once the host's conversions are shown exact (or wrap) without it.
+    """
+    t, out, known = s.t, set[str](), Bounds(s.t, s.requires)
+    todo = [*s.raw_grid, *s.raw_block]  # each is >= 1
+    for _ in range(200):
+        if not todo:
+            break
+        term = todo.pop()
+        if term.op == "app":
+            out.add(term.name)
+            if term in s.definitions:
+                todo.append(s.definitions[term][0])
+        elif term.op == "quot":
+            a, b = term.args
+            if b.lo is not None and b.lo >= 1:
+                todo.append(t.add(t.sub(a, b), t.one))
+        elif term.op == "min":
+            todo += term.args
+        else:
+            poly = t.poly(term)
+            rest = [(m, c) for m, c in poly.items() if m]
+            if len(rest) == 1 and poly.get((), 0) <= 0:
+                ((mono, coef),) = rest
+                if coef > 0 and mono != (term,) and all(known.nonneg(a) for a in mono):
+                    todo += mono
+    return frozenset(out)
 
 
 def _largest(contract: Contract) -> int:
@@ -99,14 +140,16 @@ def _largest(contract: Contract) -> int:
 
 
 class _Builder:
-    def __init__(self, s: Summary, wrapped: frozenset[object], cap: int) -> None:
-        self.s, self.t, self.wrapped, self.cap = s, s.t, wrapped, cap
+    def __init__(
+        self, s: Summary, wrapped: frozenset[object], cap: int, positive: frozenset[str] = frozenset()
+    ) -> None:
+        self.s, self.t, self.wrapped, self.cap, self.positive = s, s.t, wrapped, cap, positive
         self.lower = ClauseLowering(s.t, s.symbols, self._fit)
         self.used = 0
         self.env: dict[str, Value] = {}
         self.contents: dict[str, tuple[Term, Term]] = {}
 
-    def _fit(self, exact: Term, bits: int, signed: bool, text: str) -> Term:
+    def _fit(self, exact: Term, bits: int, signed: bool, operand: ast.expr | str) -> Term:
         t = self.t
         lo, hi = int_range(bits, signed)
         for atom in atoms([exact]):
@@ -114,8 +157,8 @@ class _Builder:
                 self.used |= self.s.definitions[atom][1]
         if exact.lo is not None and exact.hi is not None and lo <= exact.lo and exact.hi <= hi:
             return exact
-        plain = self.s.expand(exact)
-        key = ("host", plain.id, bits, signed)
+        text = operand if isinstance(operand, str) else ast.unparse(operand)
+        key = ("host", text, bits, signed)
         if key in self.wrapped:
             return t.wrap(exact, bits, signed)
         holds = t.and_(t.le(t.const(lo), exact), t.le(exact, t.const(hi)))
@@ -141,6 +184,8 @@ class _Builder:
             return self.lower.aliases[term]
         if not composite(term):
             return term
+        if f"{name}'" in self.positive:
+            low = max(low, 1)
         atom = t.app(f"{name}'", (), 0, low, high)
         self.lower.aliases[term] = atom
         self.s.definitions[atom] = (term, self.used)
@@ -339,4 +384,4 @@ def with_gap(s: Summary, construct: str, detail: str) -> None:
     s.gaps.append(Gap(construct, detail, s.kernel.span, s.t.true))
 
 
-__all__ = ["NOWHERE", "Setup", "may_alias", "prepare", "replace", "with_gap"]
+__all__ = ["NOWHERE", "Setup", "may_alias", "positive_sizes", "prepare", "replace", "with_gap"]

@@ -175,6 +175,8 @@ class Summary:
     raw_grid: tuple[Term, ...] = ()
     raw_block: tuple[Term, ...] = ()
     """Grid and block as the host computes them, before they are named and limited."""
+    outputs: tuple[str, ...] = ()
+    """The parameters that the kernel may write through; empty where that is not known."""
 
     def fact(self, atom: Term, *facts: Term) -> None:
         """Register facts that hold of an atom for every thread."""
