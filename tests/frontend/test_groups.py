@@ -29,6 +29,8 @@ def collectives(code: str, prefix: str = CG) -> list[str]:
         ("k = cg::reduce(tile, k, cg::plus<int>());", "reduce_add"),
         ("k = cg::reduce(tile, k, cg::bit_xor<int>());", "reduce_xor"),
         ("k = cg::inclusive_scan(tile, k);", "group_inclusive_scan"),
+        ("k = cg::labeled_partition(tile, k).size();", "match_any"),
+        ("k = cg::binary_partition(tile, k > 2).thread_rank();", "match_any"),
     ],
 )
 def test_a_small_tile_takes_part_with_its_own_lanes(call: str, op: str) -> None:
@@ -79,7 +81,7 @@ def test_a_functor_that_does_more_than_compute_is_refused(functor: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "auto g = cg::labeled_partition(cg::coalesced_threads(), k);",
+        "auto g = cg::labeled_partition(cg::coalesced_threads(), k * 0.5f);",
         "auto t = cg::tiled_partition<4>(cg::coalesced_threads());",
         "auto t = cg::tiled_partition(cg::this_thread_block(), k);",
         "auto t = cg::tiled_partition(cg::this_thread_block(), 3);",

@@ -193,6 +193,22 @@ __global__ void f(const int* x, int* y) {
 }
 """, ["x i32 40", "y i32 40 empty"], (1, 1, 1), (40, 1, 1),
     ),
+    "lanes of one label": (
+        """namespace cg = cooperative_groups;
+__global__ void f(int* count, int* y) {
+  auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  int t = threadIdx.x;
+  auto odd = cg::binary_partition(tile, t % 3 == 0);
+  assert(odd.size() == (t % 3 == 0 ? 11 : 21) && odd.thread_rank() == (t % 3 == 0 ? t / 3 : t - t / 3 - 1));
+  if (t < 20) {
+    auto same = cg::labeled_partition(cg::coalesced_threads(), t & 3);
+    int base = same.thread_rank() == 0 ? atomicAdd(&count[t & 3], same.size()) : 0;
+    y[same.shfl(base, 0) + same.thread_rank() + (t & 3) * 5] = t;
+    same.sync();
+  }
+}
+""", ["count i32 4 0..0", "y i32 20 empty"], (1, 1, 1), (32, 1, 1),
+    ),
     "readers that have waited more or less often": (
         """__global__ void f(int* y) {
   __shared__ int s[2];

@@ -39,9 +39,11 @@ from verifier.ir.nodes import (
     Assign,
     Barrier,
     Binary,
+    Bool,
     Builtin,
     Call,
     Expr,
+    Int,
     IntConst,
     Read,
     Struct,
@@ -54,9 +56,10 @@ _REDUCTIONS = {"plus": "reduce_add", "less": "reduce_min", "greater": "reduce_ma
                "bit_or": "reduce_or", "bit_xor": "reduce_xor"}  # fmt: skip
 _VALUES = ("pure-float", "pure-int", "convert", "binary", "compare", "constant", "vector")
 GROUP_FUNCTIONS = frozenset(
-    "this_thread_block this_grid tiled_partition coalesced_threads sync reduce inclusive_scan exclusive_scan".split()
+    "this_thread_block this_grid tiled_partition coalesced_threads labeled_partition binary_partition sync reduce "
+    "inclusive_scan exclusive_scan".split()
 )
-REFUSED_GROUP_FUNCTIONS = frozenset("labeled_partition binary_partition memcpy_async wait wait_prior".split())
+REFUSED_GROUP_FUNCTIONS = frozenset("memcpy_async wait wait_prior".split())
 
 
 _PREFIX = "cooperative_groups::"
@@ -139,6 +142,25 @@ class GroupCalls(Expressions):
             case "thread_group", _:
                 return self._any_method(node, name)
         raise Refused("cooperative group", f"{owner}::{name}", span)
+
+    def _labeled(self, node: Node, group: str) -> Value:
+        """The lanes of the group that bring the same label."""
+        span = node.span
+        parent, label = self.ordered(node.arguments)
+        if "thread_block_tile" in group and tile_size(group):
+            mask: Expr = tile_mask(tile_size(group))
+        elif group.endswith("coalesced_group"):
+            (mask,) = flatten([parent])
+        else:
+            raise Refused("cooperative group", f"partition of {group}", span)
+        (value,) = flatten([label])
+        if not isinstance(value.type, Int | Bool):
+            raise Refused("cooperative group", f"partition by a label of {node.arguments[1].type.spelling}", span)
+        wide = U64 if isinstance(value.type, Int) and value.type.bits > 32 else U32
+        same = self.collective("match_any", mask, (self.convert(value, wide, span),), U32, span)
+        type_ = self.types.of(node.type)
+        assert isinstance(type_, Struct)
+        return Aggregate(type_, {type_.fields[0].name: same})
 
     def _any_method(self, node: Node, name: str) -> Value | None:
         """A ``thread_group``: ranks and sizes are 64 bits wide."""
@@ -263,6 +285,8 @@ class GroupCalls(Expressions):
                 assert isinstance(type_, Struct)
                 mask = self.collective("activemask", None, (), U32, span)
                 return Aggregate(type_, {type_.fields[0].name: mask})
+            case "labeled_partition" | "binary_partition":
+                return self._labeled(node, group)
             case "sync" if is_any_group(node.arguments[0].type):
                 value = self.rvalue(node.arguments[0])
                 self._sync(node, _class_of(value), value)

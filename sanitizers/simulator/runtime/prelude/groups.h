@@ -128,6 +128,14 @@ SIMT_INLINE thread_group tiled_partition(const thread_group& parent, unsigned si
     const unsigned there = simt_threads() - first;  // the last tile of a block may be smaller
     return simt_lanes{there < size ? tile & (((1u << there % 32) - 1u) << (unsigned(simt_lane()) & ~(size - 1))) : tile};
 }
+template <class Label>
+SIMT_INLINE coalesced_group labeled_partition(const simt_lanes& group, Label label, simt::Site site = SIMT_HERE) {
+    static_assert(std::is_integral<Label>::value, "a label is an integer");
+    return {{__match_any_sync(group.mask_, label, site)}};
+}
+SIMT_INLINE coalesced_group binary_partition(const simt_lanes& group, bool label, simt::Site site = SIMT_HERE) {
+    return {{__match_any_sync(group.mask_, int(label), site)}};
+}
 template <class Group>
 SIMT_INLINE void sync(const Group& group, simt::Site site = SIMT_HERE) {
     group.sync(site);
