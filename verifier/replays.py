@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -265,8 +266,10 @@ def again(case: Case, reading: Reading, backend: Backend) -> Again:
 
 def check(path: Path) -> None:
     """What a saved test calls: raises AssertionError while the fault is there, or if nothing can be said."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    cache = (Path(base) if base else Path.home() / ".cache") / "verify-kernel"
     for case in load(path):
-        result = again(case, case.reading or Reading(), "sim")
+        result = again(case, replace(case.reading or Reading(), cache=cache), "sim")
         assert result.status == 0, result.message
 
 
