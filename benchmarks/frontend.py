@@ -123,16 +123,17 @@ def _read(
     from verifier.symex.execute import summarize
 
     sandbox = probe(arguments.sandbox)
-    begin_reading(item.problem, sandbox)
+    cache = arguments.out / "cache"
+    begin_reading(item.problem, sandbox, cache)
     include = tuple(Path(i) for i in arguments.include)
     submission = source.load(
         item.path, root=arguments.root, include_dirs=include, defines=dict(defines), arch="sm_80", sandbox=sandbox,
         host_files=(),
     )  # fmt: skip
-    begin_parsing(submission, "sm_80", sandbox)
+    begin_parsing(submission, "sm_80", sandbox, cache)
     problem = problems.load(item.problem, sandbox=sandbox) if item.problem else None
     derived = contracts.derive(
-        submission, contract_file=contract, problem=problem, lock=None, sandbox=sandbox
+        submission, contract_file=contract, problem=problem, lock=None, sandbox=sandbox, cache=cache
     )
     module = frontend.parse_device(submission.device, derived.instantiations, sandbox=sandbox)
     record["seconds"] = round(time.monotonic() - start, 3)

@@ -99,13 +99,13 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
     policy, sandbox = options.policy, sandboxes.probe(options.sandbox)
     arch = policy.archs[0]
     progress("reading")
-    begin_reading(options.problem, sandbox)
+    begin_reading(options.problem, sandbox, options.cache)
     from verifier import contracts, frontend
     from verifier.contracts import problem as problems
     from verifier.gates.context import GateContext
 
     submission = _load(path, options, arch, sandbox)
-    begin_parsing(submission, arch, sandbox)
+    begin_parsing(submission, arch, sandbox, options.cache)
     doubts = _other_archs(path, options, submission, sandbox)
     problem = problems.load(options.problem, sandbox=sandbox) if options.problem else None
     derived = contracts.derive(
@@ -115,6 +115,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         lock=options.lock,
         sandbox=sandbox,
         cap=policy.size_cap,
+        cache=options.cache,
     )
     module = frontend.parse_device(submission.device, derived.instantiations, sandbox=sandbox, arch=arch)
     _refuse_broken(module)
@@ -173,11 +174,11 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
     )
 
 
-def begin_reading(problem: Path | None, sandbox: Sandbox) -> None:
+def begin_reading(problem: Path | None, sandbox: Sandbox, cache: Path | None) -> None:
     """Start the children that every file needs; ``ahead.drop`` ends those that were not needed."""
     from verifier.frontend.host import begin_host
 
-    begin_host(sandbox=sandbox)
+    begin_host(sandbox=sandbox, cache=cache)
     from verifier.contracts.problem import begin_load
     from verifier.frontend.device import begin_device
 
@@ -186,12 +187,12 @@ def begin_reading(problem: Path | None, sandbox: Sandbox) -> None:
     begin_device(sandbox=sandbox)
 
 
-def begin_parsing(submission: Submission, arch: str, sandbox: Sandbox) -> None:
+def begin_parsing(submission: Submission, arch: str, sandbox: Sandbox, cache: Path | None) -> None:
     """Give them what is known of their requests."""
     from verifier.frontend.device import begin_device
     from verifier.frontend.host import begin_host
 
-    begin_host(submission.host, sandbox=sandbox)
+    begin_host(submission.host, sandbox=sandbox, cache=cache)
     begin_device(submission.device, sandbox=sandbox, arch=arch)
 
 

@@ -47,6 +47,7 @@ def derive(
     lock: Path | None,
     sandbox: Sandbox,
     cap: int = 1 << 30,
+    cache: Path | None = None,
 ) -> ContractSet:
     """The contracts of every launch of ``submission``. Raises ContractError for a broken stated contract."""
     cap = max(cap, problem.largest() if problem is not None else 0)
@@ -54,7 +55,7 @@ def derive(
     given = read_toml(contract_file, "file") if contract_file is not None else []
     combine.check_names([*own, *given], submission)
     accepted = lock_file.read(lock)
-    code, unread = _host(submission, sandbox)
+    code, unread = _host(submission, sandbox, cache)
     lifted = (
         lift(submission, code, problem=problem, cap=cap) if code is not None else Lifted(problems=[unread])
     )
@@ -89,9 +90,9 @@ def derive(
     )
 
 
-def _host(submission: Submission, sandbox: Sandbox) -> tuple[HostCode | None, str]:
+def _host(submission: Submission, sandbox: Sandbox, cache: Path | None) -> tuple[HostCode | None, str]:
     try:
-        return read_host(submission.host, sandbox=sandbox), ""
+        return read_host(submission.host, sandbox=sandbox, cache=cache), ""
     except HostUnreadable as error:
         return None, str(error)
 

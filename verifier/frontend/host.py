@@ -16,9 +16,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from specs.location import NOWHERE, Span
+from verifier.frontend.host_precompiled import precompiled
 from verifier.isolation.child import Limits, begin, python_argv, run
 from verifier.isolation.collector import without_collector
 from verifier.isolation.sandbox import Sandbox
@@ -63,24 +65,28 @@ class HostCode:
         return Span(self.paths[place[0]], place[1], place[2])
 
 
-def begin_host(text: str | None = None, *, sandbox: Sandbox) -> None:
+def begin_host(text: str | None = None, *, sandbox: Sandbox, cache: Path | None = None) -> None:
     """Start the child of ``read_host`` early; ``text`` if it is known already."""
     request = b"" if text is None else _request(text)
-    begin(python_argv("verifier.frontend.host_worker"), sandbox=sandbox, stdin=request, limits=_LIMITS)
+    argv, readable = _command(cache, sandbox)
+    begin(argv, sandbox=sandbox, stdin=request, limits=_LIMITS, readable=readable)
+
+
+def _command(cache: Path | None, sandbox: Sandbox) -> tuple[list[str], list[Path]]:
+    """What is run, and the file that it may read besides."""
+    header = precompiled(cache, sandbox)
+    arguments = [] if header is None else [str(header)]
+    return python_argv("verifier.frontend.host_worker", *arguments), [] if header is None else [header]
 
 
 def _request(text: str) -> bytes:
     return text.encode() or b"\n"
 
 
-def read_host(text: str, *, sandbox: Sandbox) -> HostCode:
-    """Parse host code in a child. Raises HostUnreadable."""
-    done = run(
-        python_argv("verifier.frontend.host_worker"),
-        sandbox=sandbox,
-        stdin=_request(text),
-        limits=_LIMITS,
-    )
+def read_host(text: str, *, sandbox: Sandbox, cache: Path | None = None) -> HostCode:
+    """Parse host code in a child. Raises HostUnreadable. ``cache``: a folder to keep our own parsed declarations in."""
+    argv, readable = _command(cache, sandbox)
+    done = run(argv, sandbox=sandbox, stdin=_request(text), limits=_LIMITS, readable=readable)
     if done.timed_out or done.truncated or done.returncode < 0:
         raise HostUnreadable("host code: the parser ran into its limits")
     if done.returncode != 0:

@@ -19,6 +19,7 @@ import gc
 import json
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 import clang.cindex as ci
@@ -133,7 +134,7 @@ class Reader(ExpressionReader):
         return {
             "name": cursor.spelling,
             "template": cursor.kind == CursorKind.FUNCTION_TEMPLATE,
-            "params": [{"name": p.spelling, "type": type_text(p.type)} for p in params],
+            "params": [{"name": p.spelling, "type": _parameter_type(p)} for p in params],
             "s": self._span(cursor),
         }
 
@@ -153,11 +154,13 @@ class Reader(ExpressionReader):
         for child in cursor.get_children():
             if child.kind == CursorKind.PARM_DECL:
                 default = [c for c in child.get_children() if c.kind.is_expression()]
+                if child.type.get_canonical().kind in _ARRAYS:
+                    default = []  # that is its length
                 node["params"].append(
                     {
                         "name": child.spelling,
                         "id": identity(child),
-                        "type": type_text(child.type),
+                        "type": _parameter_type(child),
                         "ref": child.type.get_canonical().kind
                         in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE),
                         "const": child.type.get_canonical().get_pointee().is_const_qualified(),
@@ -365,6 +368,18 @@ class Reader(ExpressionReader):
         return {"k": "switch", "a": self._expr(children[0]), "cases": cases, "s": span}
 
 
+def _parameter_type(parameter: Cursor) -> str:
+    """An array as a parameter is a pointer to its elements."""
+    type_ = parameter.type.get_canonical()
+    if type_.kind not in _ARRAYS:
+        return type_text(parameter.type)
+    constant = "const " if type_.is_const_qualified() or type_.element_type.is_const_qualified() else ""
+    return f"{constant}{type_text(type_.element_type).removeprefix('const ')} *"
+
+
+_ARRAYS = (TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY)
+
+
 _LAUNCH = re.compile(r"<<<|\bcudaLaunch(?:Cooperative)?Kernel(?:ExC?)?\b")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _INTRINSIC = re.compile(
@@ -421,8 +436,8 @@ def _opaque(name: str, text: str) -> str:
     return f"extern vk::unknown {name};"
 
 
-def parse(text: str, shim: str) -> Node:
-    """The JSON tree of ``text``."""
+def parse(text: str, shim: str, precompiled: str = "") -> Node:
+    """The JSON tree of ``text``. ``precompiled``: a file that holds the shim, parsed already."""
     prepare_library()
     text = with_exports(text)
     index = ci.Index.create()
@@ -438,7 +453,11 @@ def parse(text: str, shim: str) -> Node:
             + "\n"
         )
         first = head.count("\n") + 1
-        unit = index.parse("host.cu", args=_ARGS, unsaved_files=[("host.cu", head + text)], options=0)
+        unit = None
+        if precompiled and not members and not unknowns:
+            unit = _quick(index, precompiled, "\n" * (shim.count("\n") + 1) + extra + "\n" + text)
+        if unit is None:
+            unit = index.parse("host.cu", args=_ARGS, unsaved_files=[("host.cu", head + text)], options=0)
         errors = [d for d in unit.diagnostics if d.severity >= 3]
         messages = list(dict.fromkeys(d.spelling for d in errors if d.location.line >= first))
         added = _declarations(messages, known, text)
@@ -457,13 +476,38 @@ def parse(text: str, shim: str) -> Node:
     return tree
 
 
+def _quick(index: ci.Index, precompiled: str, text: str) -> ci.TranslationUnit | None:
+    """The text after the precompiled shim, on the same lines as after the shim itself; None if that is refused."""
+    arguments = [*_ARGS, "-include-pch", precompiled]
+    try:
+        unit = index.parse("host.cu", args=arguments, unsaved_files=[("host.cu", text)], options=0)
+    except ci.TranslationUnitLoadError:
+        return None
+    refused = any(d.severity >= 3 and d.location.file is None for d in unit.diagnostics)
+    return None if refused else unit
+
+
+def precompile(shim: Path) -> bytes:
+    """The precompiled header of the shim."""
+    unit = ci.Index.create().parse(str(shim), args=_ARGS, options=ci.TranslationUnit.PARSE_INCOMPLETE)
+    if any(d.severity >= 3 for d in unit.diagnostics):
+        raise AssertionError("the shim does not parse")
+    with tempfile.TemporaryDirectory() as folder:
+        unit.save(f"{folder}/host.pch")
+        return Path(folder, "host.pch").read_bytes()
+
+
 def main() -> int:
     sys.setrecursionlimit(10_000)
     gc.disable()  # the process ends with its one answer
     prepare_library()  # takes time and needs no request
+    shim = Path(__file__).resolve().parent / "host_shim.h"
+    arguments = sys.argv[1:]
+    if arguments == ["--precompile"]:
+        sys.stdout.buffer.write(precompile(shim))
+        return 0
     text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    shim = (Path(__file__).parent / "host_shim.h").read_text(encoding="utf-8")
-    json.dump(parse(text, shim), sys.stdout)
+    json.dump(parse(text, shim.read_text(encoding="utf-8"), *arguments), sys.stdout)
     return 0
 
 

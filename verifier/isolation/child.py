@@ -102,12 +102,19 @@ def run(
     return Completed(code, streams[0], streams[1], time.monotonic() - start, timed_out, truncated)
 
 
-def begin(argv: Sequence[str], *, sandbox: Sandbox, stdin: bytes = b"", limits: Limits = Limits()) -> None:
+def begin(
+    argv: Sequence[str],
+    *,
+    sandbox: Sandbox,
+    stdin: bytes = b"",
+    limits: Limits = Limits(),
+    readable: Sequence[Path] = (),
+) -> None:
     """Start now what this thread will ``run`` soon with the same arguments; ``stdin`` empty: not known yet.
 
     The wall limit counts from ``run``. Whoever begins calls ``ahead.drop`` in the end.
     """
-    ahead.begin(wrapped(argv, sandbox, limits), ENVIRONMENT, stdin)
+    ahead.begin(wrapped(argv, sandbox, limits, readable), ENVIRONMENT, stdin)
 
 
 def wrapped(
