@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from verifier.smt.terms import Const, Term
 from verifier.symex.claims import Claims, Obligation, linear_thread
+from verifier.symex.expressions import int_range, shifted
 from verifier.symex.summary import BarrierEvent, Summary
 
 ID = "barrier-divergence"
@@ -41,6 +42,10 @@ def claims(c: Claims) -> Iterator[Obligation]:
 
 def _warp(c: Claims, event: BarrierEvent) -> Iterator[Obligation]:
     t = c.s.t
+    size = _tile(c, event.mask)
+    if size:
+        yield from _tiled(c, event, size)
+        return
     if not isinstance(event.mask, Const):
         made = c.single(
             ID, event.span, f"the mask of {event.what} names the lanes that reach it", (event.guard,), t.false
@@ -64,6 +69,28 @@ def _warp(c: Claims, event: BarrierEvent) -> Iterator[Obligation]:
         named = t.or_(*(t.eq(other, t.const(i)) for i in range(32) if mask >> i & 1))
     same_warp = t.eq(c.rename(warp, "1", 2), c.rename(warp, "2", 2))
     yield _uniform(c, event, t.and_(same_warp, named), f"the lanes in the mask of {event.what} all reach it")
+
+
+def _tile(c: Claims, mask: Term | None) -> int:
+    """The size of the tile of lanes around the thread that the mask names, or 0."""
+    t = c.s.t
+    lane = t.rem(linear_thread(c.s), t.const(32))
+    for size in (1, 2, 4, 8, 16):
+        first = t.sub(lane, t.rem(lane, t.const(size)))
+        if mask is t.app(shifted((1 << size) - 1, 32), (first,), 0, *int_range(32, False)):
+            return size
+    return 0
+
+
+def _tiled(c: Claims, event: BarrierEvent, size: int) -> Iterator[Obligation]:
+    """The lanes of a tile are those whose number in the block has the same quotient by its size."""
+    t = c.s.t
+    tile = t.quot(linear_thread(c.s), t.const(size))
+    last = t.add(t.mul(tile, t.const(size)), t.const(size - 1))
+    there = t.lt(last, t.product(c.s.geometry.block))
+    yield c.single(ID, event.span, f"every lane in the tile of {event.what} exists", (event.guard,), there)
+    together = t.eq(c.rename(tile, "1", 2), c.rename(tile, "2", 2))
+    yield _uniform(c, event, together, f"the lanes in the tile of {event.what} all reach it")
 
 
 def _uniform(c: Claims, event: BarrierEvent, together: Term, claim: str) -> Obligation:

@@ -329,6 +329,8 @@ class Evaluator:
                 out, *(t.implies(t.eq(y, t.const(k)), t.eq(out, t.const(1 << k))) for k in range(top + 1))
             )
             return self.fit(out, ty, id(e), e.span, "left shift", deps, False)
+        if e.op == "shl" and isinstance(x, Const) and x.value > 0 and not ty.signed:
+            return Val(t.app(shifted(x.value, ty.bits), (y,), 0, lo, hi), deps)
         self.s.approximations.append(("a shift by a variable amount", e.span))
         return Val(self.fresh("shift", 2, lo, hi), deps)
 
@@ -571,6 +573,11 @@ class Evaluator:
 def int_range(bits: int, signed: bool) -> tuple[int, int]:
     """Inclusive range of a C integer type."""
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+
+
+def shifted(value: int, bits: int) -> str:
+    """The function of n whose value is ``value << n`` in an unsigned type."""
+    return f"shl:{value}:{bits}"
 
 
 def type_name(ty: ir.Int) -> str:
