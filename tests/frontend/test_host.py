@@ -144,6 +144,17 @@ def test_explicit_instantiations_are_functions(declared: str, made: list[str]) -
     assert [code.functions[usr]["name"] for usr in code.roots] == made
 
 
+def test_an_array_as_a_parameter_is_a_pointer() -> None:
+    code = read(
+        "__global__ void k(const float x[], float y[4], int n) {} void f(const float x[], float (&r)[3], int m[2]) {}"
+    )
+    assert not code.errors
+    assert [p["type"] for p in code.kernels[0]["params"]] == ["const float *", "float *", "int"]
+    (made,) = code.functions.values()
+    assert [p["type"] for p in made["params"]] == ["const float *", "float[3]", "int *"]
+    assert [p["default"] for p in made["params"]] == [None, None, None]
+
+
 def test_the_child_reads_the_same() -> None:
     text = '# 1 "t.cu"\nvoid f(torch::Tensor x) { int n = x.numel(); }\n'
     assert read_host(text, sandbox=Sandbox("none")).functions == read(text.split("\n", 1)[1]).functions

@@ -154,8 +154,9 @@ class Reader(ExpressionReader):
         for child in cursor.get_children():
             if child.kind == CursorKind.PARM_DECL:
                 default = [c for c in child.get_children() if c.kind.is_expression()]
-                if child.type.get_canonical().kind in _ARRAYS:
-                    default = []  # that is its length
+                type_ = child.type.get_canonical()
+                if type_.kind in _ARRAYS or type_.get_pointee().kind in _ARRAYS:
+                    default = []  # that is the length
                 node["params"].append(
                     {
                         "name": child.spelling,

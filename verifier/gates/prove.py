@@ -63,7 +63,12 @@ def run(context: GateContext) -> GateResult:
             assumptions.update(
                 (replace(c, origin="assumed"), None) for c in made.clauses if c.origin == "derived"
             )
-            contract = replace(contract, requires=(*contract.requires, *made.clauses))
+            handles = (a for a in made.assumptions if a.text.startswith("handle("))
+            contract = replace(
+                contract,
+                requires=(*contract.requires, *made.clauses),
+                assumptions=(*contract.assumptions, *handles),
+            )
             span = kernel.span if kernel is not None else contract.launch.span
             kernels.append(
                 KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span)
@@ -95,7 +100,8 @@ def _unordered_streams(kernels: list[KernelResult]) -> list[KernelResult]:
 
     def clash(a: Contract, b: Contract) -> bool:
         mine, theirs = ({x.storage or x.param for x in c.buffers} for c in (a, b))
-        return a.launch.stream != b.launch.stream and bool(mine & theirs)
+        textured = any(x.text.startswith("handle(") for x in (*a.assumptions, *b.assumptions))
+        return a.launch.stream != b.launch.stream and (textured or bool(mine & theirs))
 
     contracts = [k.contract for k in kernels if k.contract is not None]
     out = []

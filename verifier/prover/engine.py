@@ -170,7 +170,9 @@ class _Engine:
         else:
             results = self._properties()
         notes = tuple(dict.fromkeys(f"{text} ({span})" for text, span in summary.approximations))
-        assumed = tuple(Clause(text, "assumed", self.contract.launch.span) for text in self.assumed)
+        named = dict.fromkeys(a.obj.name for a in summary.accesses if a.obj.space in ("texture", "surface"))
+        texts = (*self.assumed, *(f"handle({name})" for name in named))
+        assumed = tuple(Clause(text, "assumed", self.contract.launch.span) for text in texts)
         return KernelVerdicts(
             tuple(results), tuple(self.findings), notes, discharger.counts, assumptions=assumed
         )
