@@ -16,6 +16,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
+from sanitizers.gpu.lines import Lines
 from sanitizers.simulator import SimFinding
 from specs.location import NOWHERE, Span
 from specs.results import ThreadAccess
@@ -54,8 +55,8 @@ class Records:
     api: tuple[str, ...]
 
 
-def parse(text: bytes, tool: str, paths: Set[str]) -> Records:
-    """``paths``: the user's files as the device text names them. Raises BadXml."""
+def parse(text: bytes, tool: str, paths: Set[str], lines: Lines | None = None) -> Records:
+    """``paths``: the user's files as the device text names them; ``lines``: of the kernel. Raises BadXml."""
     if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
         raise BadXml("it has a document type")
     try:
@@ -75,7 +76,7 @@ def parse(text: bytes, tool: str, paths: Set[str]) -> Records:
         elif kind == "Api":
             api.append(_text(record, "what/text"))
         else:
-            findings.append(_finding(record, tool, paths))
+            findings.append(_finding(record, tool, paths, lines))
     return Records(tuple(_distinct(findings)), controls, tuple(api))
 
 
@@ -88,12 +89,12 @@ def _distinct(findings: list[SimFinding]) -> Iterator[SimFinding]:
         yield replace(same[0], count=sum(f.count for f in same))
 
 
-def _finding(record: ElementTree.Element, tool: str, paths: Set[str]) -> SimFinding:
+def _finding(record: ElementTree.Element, tool: str, paths: Set[str], lines: Lines | None) -> SimFinding:
     said = (_text(record, f"what/{name}") for name in ("text", "type", "exception"))
     text = ": ".join(w for w in said if w) or _text(record, "kind") or "a record without words"
     sides = [s for name in ("source", "destination") for s in record.findall(f"what/{name}")]
-    places = [_span(w, paths) for w in record.iter("where")]
-    frames = [_span(f, paths) for f in record.iter("frame")]  # callers, where the place itself is a header's
+    places = [_span(w, paths, lines) for w in record.iter("where")]
+    frames = [_span(f, paths, None) for f in record.iter("frame")]
     span = next((s for s in (*places[:1], *frames) if s.line), NOWHERE)
     other = None
     message = _message(text, tool)
@@ -133,12 +134,17 @@ def _message(text: str, tool: str) -> str:
     return f"{''.join(c for c in ' '.join(text.split()) if c.isprintable())[:300]} ({tool})"
 
 
-def _span(where: ElementTree.Element, paths: Set[str]) -> Span:
-    path, line = where.findtext("path") or "", where.findtext("line") or ""
+def _span(where: ElementTree.Element, paths: Set[str], lines: Lines | None) -> Span:
+    path, line, offset = _text(where, "path"), _text(where, "line"), _text(where, "pc")
     known = next(
         (p for p in sorted(paths, key=len, reverse=True) if path == p or path.endswith(f"/{p}")), None
     )
-    return Span(known, int(line)) if known is not None and re.fullmatch(r"\d{1,9}", line) else NOWHERE
+    if not re.fullmatch(r"\d{1,9}", line):
+        return NOWHERE
+    if known is not None:
+        return Span(known, int(line))
+    inlined = lines is not None and re.fullmatch(r"0x[0-9a-f]{1,12}", offset)
+    return lines.caller(int(offset, 16), int(line), paths) if lines is not None and inlined else NOWHERE
 
 
 def _triple(record: ElementTree.Element, where: str) -> tuple[int, int, int]:

@@ -21,6 +21,7 @@ from pathlib import Path
 from sanitizers.gpu import toolkit as toolkits
 from sanitizers.gpu.compile import NotCompiled, compile_controls
 from sanitizers.gpu.job import GUARD, Launched, Said, Work, read, write
+from sanitizers.gpu.lines import Lines
 from sanitizers.gpu.records import CONTROL, BadXml, parse
 from sanitizers.gpu.toolkit import Toolkit
 from sanitizers.simulator import SimFinding
@@ -144,11 +145,19 @@ def watch(
         ran = f"launch {said.started - 1} does not end" if said.started > len(said.launches) else "it hangs"
         trouble = sick or f"resources: {tool} is not done after {seconds:g} s ({ran})"
         return Watched(tool, (), None, trouble, bool(sick), said, done.seconds, exit=done.returncode, xml=xml)
-    return judge(tool, len(works), said, done.returncode, xml, paths, done.seconds)
+    lines = Lines(works[0].program, works[0].entry) if works else None
+    return judge(tool, len(works), said, done.returncode, xml, paths, lines, done.seconds)
 
 
 def judge(
-    tool: str, wanted: int, said: Said, returncode: int, xml: bytes, paths: Set[str], seconds: float
+    tool: str,
+    wanted: int,
+    said: Said,
+    returncode: int,
+    xml: bytes,
+    paths: Set[str],
+    lines: Lines | None,
+    seconds: float,
 ) -> Watched:
     """What a finished run means; every way in which a tool can be silent without having looked is trouble."""
     result = Watched(tool, said=said, seconds=seconds, exit=returncode, xml=xml)
@@ -156,7 +165,7 @@ def judge(
         words = f"{tool} wrote no report (exit status {returncode}): it did not watch"
         return replace(result, trouble=words, broken=True)
     try:
-        records = parse(xml, tool, paths)
+        records = parse(xml, tool, paths, lines)
     except BadXml as error:
         return replace(result, trouble=f"{tool} wrote a report that cannot be read: {error}", broken=True)
     result = replace(result, control=records.controls > 0)
