@@ -32,6 +32,9 @@ def entries() -> Iterator[Intrinsic]:
     )
     yield from declare("synchronization", "nothing", "", "void __prof_trigger(int)")
     yield from declare(
+        "synchronization", "nothing", "", "void cudaGraphSetConditional(unsigned long long, unsigned)"
+    )
+    yield from declare(
         "synchronization", "opaque", "",
         "long long clock64(); clock_t clock()",
     )  # fmt: skip

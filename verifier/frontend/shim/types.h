@@ -12,6 +12,7 @@ extern const __device__ int warpSize;
 struct cudaExtent { size_t width, height, depth; };
 struct cudaPos { size_t x, y, z; };
 struct cudaPitchedPtr { void *ptr; size_t pitch, xsize, ysize; };
+typedef unsigned long long cudaGraphConditionalHandle;
 
 /* Complex numbers of the libraries are pairs. */
 typedef float cufftReal;

@@ -49,3 +49,6 @@ typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t, CUtexObject
 struct cudaExtent { size_t width, height, depth; };
 struct cudaPos { size_t x, y, z; };
 struct cudaPitchedPtr { void* ptr; size_t pitch, xsize, ysize; };
+// The condition of a graph's node is no memory of the kernel.
+typedef unsigned long long cudaGraphConditionalHandle;
+SIMT_INLINE void cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned) {}
