@@ -21,8 +21,8 @@ from typing import Any
 
 from specs.location import NOWHERE, Span
 from verifier.frontend.host_precompiled import precompiled
+from verifier.ir.collector import without_collector
 from verifier.isolation.child import Limits, begin, python_argv, run
-from verifier.isolation.collector import without_collector
 from verifier.isolation.sandbox import Sandbox
 
 Node = dict[str, Any]

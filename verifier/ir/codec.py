@@ -24,7 +24,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from specs.location import Span
 from verifier.ir import nodes
-from verifier.isolation.collector import without_collector
+from verifier.ir.collector import without_collector
 
 _CLASSES: dict[str, type[Any]] = {
     name: value for name, value in vars(nodes).items() if isinstance(value, type) and is_dataclass(value)
