@@ -64,6 +64,34 @@ def test_members_of_a_class_are_exchanged_one_by_one() -> None:
     assert collectives(code, CG + functor) == ["group_reduce", "group_reduce"]
 
 
+def test_lambdas_and_functions_that_only_compute_are_functors() -> None:
+    helper = (
+        CG
+        + """struct P { int s, m; };
+        __device__ int larger(int a, int b) { return a > b ? a : b; }
+        __device__ P join(P a, P b) { P r; r.m = larger(a.m, b.m); r.s = a.s + b.s; return r; }"""
+    )
+    code = (
+        TILE
+        + """k = cg::reduce(tile, k, [](int a, int b) { return a + 2 * b; }); k = cg::reduce(tile, k, larger);
+        auto f = [](int a, int b) { return larger(a, b); }; k = cg::reduce(tile, k, f); P p = {k, k};
+        p = cg::reduce(tile, p, join); p = cg::reduce(tile, p, &join);"""
+    )
+    assert unsupported_in(code, helper) == []
+    assert collectives(code, helper) == ["group_reduce"] * 7
+
+
+@pytest.mark.parametrize(
+    "functor",
+    ["[=](int a, int b) { return a + c * b; }", "[&](int a, int b) { o[0] = a; return b; }", "counting", "&counting",
+     "[](int a, int b) { return counting(a, b); }"],
+)  # fmt: skip
+def test_lambdas_and_functions_that_do_more_are_refused(functor: str) -> None:
+    helper = CG + "__device__ int seen; __device__ int counting(int a, int b) { seen += a; return b; }"
+    (found,) = unsupported_in(TILE + f"int c = 3; k = cg::reduce(tile, k, {functor});", helper)
+    assert found.construct == "cooperative group"
+
+
 @pytest.mark.parametrize(
     "functor",
     [

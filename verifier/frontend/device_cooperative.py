@@ -28,7 +28,7 @@ from verifier.frontend.device_groups import (
     wide_product,
     wide_sum,
 )
-from verifier.frontend.device_types import Refused
+from verifier.frontend.device_types import Refused, is_lambda
 from verifier.frontend.device_values import Aggregate, Value
 from verifier.intrinsics import TABLE
 from verifier.ir.nodes import (
@@ -155,7 +155,9 @@ class GroupCalls(Expressions):
             raise Refused("cooperative group", f"partition of {group}", span)
         (value,) = flatten([label])
         if not isinstance(value.type, Int | Bool):
-            raise Refused("cooperative group", f"partition by a label of {node.arguments[1].type.spelling}", span)
+            raise Refused(
+                "cooperative group", f"partition by a label of {node.arguments[1].type.spelling}", span
+            )
         wide = U64 if isinstance(value.type, Int) and value.type.bits > 32 else U32
         same = self.collective("match_any", mask, (self.convert(value, wide, span),), U32, span)
         type_ = self.types.of(node.type)
@@ -326,8 +328,15 @@ class GroupCalls(Expressions):
             if functor
             else "plus"
         )
-        ours = functor is None or functor.type.declaration.start < 0
-        if not (known in _REDUCTIONS if ours else functor is not None and _combines(functor)):
+        function = _function_of(functor) if functor is not None else None
+        ours = function is None and (functor is None or functor.type.declaration.start < 0)
+        if function is not None and function.kind == "LAMBDA_EXPR":
+            combines = _computes(function, function.extent, 8)
+        elif function is not None:
+            combines = _harmless(function, 8)
+        else:
+            combines = known in _REDUCTIONS if ours else functor is not None and _combines(functor)
+        if not combines:
             raise Refused("cooperative group", f"{name} over {group} with {known}", span)
         if "thread_block_tile" in group and tile_size(group) in (1, 2, 4, 8, 16, 32):
             mask: Expr = tile_mask(tile_size(group))
@@ -348,6 +357,20 @@ class GroupCalls(Expressions):
 def _class_of(group: Value) -> str:
     """The class of a group, without its namespace."""
     return group.type.name.removeprefix(_PREFIX) if isinstance(group, Aggregate) else "group"
+
+
+def _function_of(functor: Node) -> Node | None:
+    """The function of the text that is passed by its name or address, or the lambda."""
+    while functor.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR", "UNARY_OPERATOR") and functor.operands:
+        functor = functor.operands[-1]
+    if functor.kind == "LAMBDA_EXPR":
+        return functor
+    target = functor.referenced if functor.kind == "DECL_REF_EXPR" else None
+    if target is None or target.start < 0:
+        return None
+    if target.kind == "VAR_DECL" and is_lambda(target.type):
+        return _function_of(target.initializer) if target.initializer is not None else None
+    return target if target.kind == "FUNCTION_DECL" else None
 
 
 def _combines(functor: Node) -> bool:
