@@ -11,7 +11,6 @@ Example: ``return self.ops.scale(x.contiguous(), self.weight)`` runs ``scale`` o
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from typing import Any
 
 from specs.clauses import names
@@ -22,37 +21,23 @@ from verifier.contracts.objects import (
     Float,
     Items,
     Null,
-    Shape,
-    Sizes,
     Tensor,
     Text,
     Unknown,
 )
 from verifier.contracts.problem import Argument, Problem
-from verifier.contracts.python_calls import Calls
+from verifier.contracts.python_statements import Statements
 from verifier.contracts.python_values import (
-    BreakSignal,
-    ContinueSignal,
-    Dotted,
     PyClass,
-    PyDict,
     PyFunction,
-    PyList,
     PyObject,
-    ReturnSignal,
-    Scope,
-    gives_up,
-    hint_of,
-    loaded,
-    only_initialises,
 )
-from verifier.contracts.run import Dead, Refused, Run, Storage, SymbolInfo
+from verifier.contracts.run import Refused, Run, Storage, SymbolInfo
 from verifier.contracts.values import (
     DIM_MAX,
     FALSE,
     PY,
     TRUE,
-    Bool,
     Int,
     arith,
     const,
@@ -63,34 +48,29 @@ _MAX_DEPTH = 30
 _MAX_LOOP = 64
 
 
-class Caller(Calls):
+class Caller(Statements):
     """One path through the caller."""
 
     def start(self) -> None:
-        """Run ``ModelNew(*init).forward(*inputs)``."""
-        for statement in self.tree.body:
-            if isinstance(statement, ast.If | ast.For | ast.While | ast.With | ast.Try | ast.Expr):
-                continue
-            self.statement(statement, self.module)
+        """Run ``ModelNew(*init).forward(*inputs)``, as one of many calls of it."""
+        self.module_code()
         model = self.module.find("ModelNew")
         if not isinstance(model, PyClass):
             raise Refused(f"{self.path}: no class ModelNew")
         self._problem_symbols()
-        init = self.find_method(model, "__init__")
-        forward = self.find_method(model, "forward")
-        if forward is None:
+        init, forward = model.find("__init__"), model.find("forward")
+        if not isinstance(forward, PyFunction) or forward.kind != "plain":
             raise Refused(f"{self.path}: ModelNew has no forward()")
-        args, kwargs = self._init_arguments(init.node if init else None)
-        instance = self.instantiate(model, args, kwargs)
+        args, kwargs = self._init_arguments(init.node if isinstance(init, PyFunction) else None)
+        instance = self.instantiate(model, args, kwargs, forward.node)
         self._name_parameters(instance, "", set())
+        self.begin_forward()
         inputs = self._forward_arguments(forward.node)
         for index, value in enumerate(inputs):
             if isinstance(value, Tensor):
                 self.run.storages[value.storage].source = f"argument {index}"
-        self.running = True
-        result = self.call_function(PyFunction(forward.node, self.module, instance), inputs, {})
-        for _, name in self.read_first & self.assigned:
-            self.run.gap_all(f"{self.path}: forward() reads self.{name}, which an earlier call of it set")
+        call = ast.Call(ast.Name("ModelNew"), [], [], lineno=forward.node.lineno, col_offset=-1)
+        result = self.apply(instance, inputs, {}, call, self.module, "")
         if isinstance(result, Tensor) and result.layout != "other":
             self.run.returned = result.storage
 
@@ -250,198 +230,6 @@ class Caller(Calls):
             else:
                 out.append(self.run.free_tensor(name))
         return out
-
-    def find_method(self, cls: PyClass, name: str) -> PyFunction | None:
-        for statement in cls.node.body:
-            if isinstance(statement, ast.FunctionDef) and statement.name == name:
-                return PyFunction(statement, cls.scope)
-        for base in cls.node.bases:
-            found = self.evaluate(base, cls.scope)
-            if isinstance(found, PyClass):
-                return self.find_method(found, name)
-        return None
-
-    def class_attribute(self, cls: PyClass, name: str) -> Any:
-        for statement in cls.node.body:
-            if isinstance(statement, ast.Assign) and any(
-                isinstance(t, ast.Name) and t.id == name for t in statement.targets
-            ):
-                return self.evaluate(statement.value, cls.scope)
-        for base in cls.node.bases:
-            found = self.evaluate(base, cls.scope)
-            if isinstance(found, PyClass):
-                return self.class_attribute(found, name)
-        return None
-
-    def instantiate(self, cls: PyClass, args: Sequence[Any], kwargs: dict[str, Any]) -> PyObject:
-        instance = PyObject(cls)
-        for statement in cls.node.body:
-            if (
-                isinstance(statement, ast.Assign)
-                and len(statement.targets) == 1
-                and isinstance(statement.targets[0], ast.Name)
-            ):
-                instance.attributes[statement.targets[0].id] = self.evaluate(statement.value, cls.scope)
-        init = self.find_method(cls, "__init__")
-        if init is not None:
-            self.call_function(PyFunction(init.node, init.scope, instance), args, kwargs)
-        return instance
-
-    def call_function(self, function: PyFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        self.depth += 1
-        try:
-            if self.depth > _MAX_DEPTH:
-                raise Refused(f"{self.span(function.node)}: calls nested too deep")
-            node = function.node
-            scope = Scope({}, function.scope)
-            values = [function.self_, *args] if function.self_ is not None else list(args)
-            names = [a.arg for a in node.args.args]
-            scope.names |= dict(zip(names, values, strict=False))
-            if node.args.vararg is not None:
-                scope.names[node.args.vararg.arg] = Items(tuple(values[len(names) :]))
-            elif len(values) > len(names):
-                raise Refused(f"{self.span(node)}: more arguments than parameters")
-            extra = {
-                k: v for k, v in kwargs.items() if k not in (*names, *(a.arg for a in node.args.kwonlyargs))
-            }
-            scope.names |= {k: v for k, v in kwargs.items() if k not in extra}
-            if node.args.kwarg is not None:
-                scope.names[node.args.kwarg.arg] = PyDict(extra)
-            for name, default in zip(reversed(names), reversed(node.args.defaults), strict=False):
-                if name not in scope.names:
-                    scope.names[name] = self.evaluate(default, function.scope)
-            for argument, keyword_default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
-                if argument.arg not in scope.names and keyword_default is not None:
-                    scope.names[argument.arg] = self.evaluate(keyword_default, function.scope)
-            for name in names:
-                scope.names.setdefault(name, Unknown(f"argument {name}"))
-            if isinstance(node, ast.Lambda):
-                return self.evaluate(node.body, scope)
-            try:
-                for statement in node.body:
-                    self.statement(statement, scope)
-            except ReturnSignal as result:
-                return result.value
-            return Null()
-        finally:
-            self.depth -= 1
-
-    def statement(self, node: ast.stmt, scope: Scope) -> None:
-        self.run.step()
-        match node:
-            case ast.Import(names=names):
-                for alias in names:
-                    scope.names[alias.asname or alias.name.split(".")[0]] = Dotted(
-                        alias.name if alias.asname else alias.name.split(".")[0]
-                    )
-            case ast.ImportFrom(module=module, names=names):
-                for alias in names:
-                    scope.names[alias.asname or alias.name] = Dotted(f"{module}.{alias.name}")
-            case ast.FunctionDef():
-                scope.names[node.name] = PyFunction(node, scope)
-            case ast.ClassDef():
-                scope.names[node.name] = PyClass(node, scope)
-            case ast.Assign(targets=targets, value=value):
-                found = self.evaluate(value, scope, hint_of(targets[0]))
-                for target in targets:
-                    self.assign(target, found, scope)
-            case ast.AnnAssign(target=target, value=value):
-                if value is not None:
-                    self.assign(target, self.evaluate(value, scope, hint_of(target)), scope)
-            case ast.AugAssign(target=target, op=op, value=value):
-                old = self.evaluate(loaded(target), scope)
-                self.assign(target, self.binary(op, old, self.evaluate(value, scope), node), scope)
-            case ast.Expr(value=value):
-                self.evaluate(value, scope)
-            case ast.Return(value=value):
-                raise ReturnSignal(self.evaluate(value, scope) if value is not None else Null())
-            case ast.If(test=test, body=body, orelse=orelse):
-                branch = body if self.decide(self.evaluate(test, scope), node) else orelse
-                for child in branch:
-                    self.statement(child, scope)
-            case ast.For():
-                self._for(node, scope)
-            case ast.With(body=body):
-                for child in body:
-                    self.statement(child, scope)
-            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
-                if not all(gives_up(h.body) for h in handlers):
-                    raise Refused(f"{self.span(node)}: an exception handler that goes on is not followed")
-                for child in (*body, *orelse, *final):
-                    self.statement(child, scope)
-            case ast.Assert(test=test):
-                pass
-            case ast.Raise():
-                raise Dead
-            case ast.Break():
-                raise BreakSignal
-            case ast.Continue():
-                raise ContinueSignal
-            case ast.Pass() | ast.Global() | ast.Delete():
-                pass
-            case _:
-                raise Refused(f"{self.span(node)}: {type(node).__name__.lower()} is not followed")
-
-    def _for(self, node: ast.For, scope: Scope) -> None:
-        value = self.evaluate(node.iter, scope)
-        items = self.sequence(value)
-        if items is None and only_initialises(node):
-            return
-        if items is None or len(items) > _MAX_LOOP:
-            raise Refused(f"{self.span(node)}: a loop over something that is not followed")
-        for item in items:
-            self.assign(node.target, item, scope)
-            try:
-                for child in node.body:
-                    self.statement(child, scope)
-            except ContinueSignal:
-                continue
-            except BreakSignal:
-                return
-        for child in node.orelse:
-            self.statement(child, scope)
-
-    def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
-        match target:
-            case ast.Name(id=name):
-                scope.names[name] = value
-                if isinstance(value, Int):
-                    self.host.prefer(name, value)
-            case ast.Attribute(value=base, attr=name):
-                owner = self.evaluate(base, scope)
-                if isinstance(owner, PyObject | Layer):
-                    owner.attributes[name] = value
-                    if self.running:
-                        self.assigned.add((id(owner), name))
-            case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                items = self.sequence(value)
-                for index, part in enumerate(parts):
-                    if isinstance(part, ast.Starred):
-                        self.assign(part.value, Unknown("a starred target"), scope)
-                        continue
-                    if isinstance(value, Sizes):
-                        found: Any = tensors.size(self.run, value.tensor, const(index))
-                    else:
-                        found = (
-                            items[index] if items is not None and index < len(items) else Unknown("unpacking")
-                        )
-                    self.assign(part, found, scope)
-                if isinstance(value, Sizes) and isinstance(value.tensor.dims, Shape):
-                    # unpacking to n names throws unless the rank is n
-                    self.run.assume(
-                        Bool(fact=("rank", value.tensor.dims.name, len(parts))), self.span(target)
-                    )
-            case ast.Subscript(value=base, slice=index):
-                owner, key = self.evaluate(base, scope), self.evaluate(index, scope)
-                if isinstance(owner, PyDict) and isinstance(key, Text):
-                    owner.items[key.value] = value
-                elif isinstance(owner, Tensor):
-                    self.run.write(owner.storage)
-                elif isinstance(owner, PyList):
-                    at = key.value if isinstance(key, Int) else None
-                    if at is None or not -len(owner.items) <= at < len(owner.items):
-                        raise Refused(f"{self.span(target)}: an element of a list that is not followed")
-                    owner.items[at] = value
 
 
 def input_sizes(problem: Problem) -> frozenset[str]:

@@ -6,12 +6,13 @@ Example: ``nn.Linear(in_features, out_features)`` has ``weight`` of dims ``(out_
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from specs.location import Span
-from verifier.contracts import tensors, torch_ops
-from verifier.contracts.objects import Items, Null, Tensor, Unknown, Value
+from verifier.contracts import tensors, torch_ops, views
+from verifier.contracts.objects import Float, Items, Null, Tensor, Unknown, Value
 from verifier.contracts.run import Run, Storage
 from verifier.contracts.values import DIM_MAX, FALSE, PY, Bool, Int, arith, compare, const, convert
 
@@ -48,12 +49,21 @@ _SAME = frozenset(
 )
 
 
-@dataclass(slots=True)
+births = itertools.count(1).__next__
+"""Numbers the objects of a Python caller, so that what was there before a moment is known."""
+
+
+@dataclass(slots=True, eq=False)
 class Layer:
-    """``kind`` is the class name in torch.nn. ``attributes``: weight, bias and the constructor's values."""
+    """``kind`` is the class name in torch.nn. ``attributes``: weight, bias and the constructor's values.
+
+    ``changed``: the caller has set some of them, so what it does is not known. ``born`` as that of the caller's objects.
+    """
 
     kind: str
     attributes: dict[str, Value] = field(default_factory=dict)
+    changed: bool = False
+    born: int = field(default_factory=births)
 
 
 def parameter(run: Run, name: str, dims: tuple[Int, ...] | None, dtype: str | None = "f32") -> Tensor:
@@ -204,13 +214,16 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
         return Unknown(f"the result of {layer.kind}")
     if layer.kind == "Identity":
         return x
+    if layer.changed or len(args) > 1:
+        return tensors.opaque(run, hint, f"{layer.kind} that the caller has changed")
     if layer.kind in _SAME or layer.kind in _NORM:
-        if layer.kind.startswith("Dropout"):
-            # in evaluation mode the very tensor comes back
-            return torch_ops.call_method(run, x, "detach", [], {}, span, hint)
-        if isinstance(layer.attributes.get("inplace"), Bool):
+        others = [v for k, v in layer.attributes.items() if k.startswith("_") or k == "inplace"]
+        if layer.kind.startswith("Dropout") or any(
+            not isinstance(v, Int | Float) and v != FALSE for v in others
+        ):
+            # in place, or in evaluation mode, the very memory comes back
             run.write(x.storage)
-            return x
+            return views.maybe_self(run, x, "to", [], {}, hint)
         return torch_ops.call_function(run, "relu", [x], {}, span, hint)
     if layer.kind == "Flatten":
         start = layer.attributes.get("start_dim", const(1, PY))

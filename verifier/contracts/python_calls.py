@@ -1,4 +1,6 @@
-"""Calls of a Python caller: launchers of the extension, torch, layers, builtins, its own functions and classes.
+"""Calls of a Python caller: launchers of the extension, its own functions and classes, methods of what it holds.
+
+Invariant: a call is followed, or known to change nothing, or refused; what a call of a library could change is refused.
 
 Example: ``ops.scale(x, 3)`` runs the C++ function on the tensor and the int, converted as the binding does.
 """
@@ -7,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from specs.location import Span
@@ -20,76 +21,80 @@ from verifier.contracts.objects import (
     Items,
     Null,
     Optional,
-    Shape,
     Sizes,
     Tensor,
     Text,
     Unknown,
     Value,
 )
-from verifier.contracts.python_expressions import Expressions
+from verifier.contracts.python_library import Library
+from verifier.contracts.python_state import PURE_METHODS
 from verifier.contracts.python_values import (
+    DEVICE,
+    OTHER_DEVICE,
     BoundMethod,
     CppFunction,
     Dotted,
-    Extension,
+    Hidden,
     PyClass,
     PyDict,
     PyFunction,
+    PyIterator,
     PyList,
     PyObject,
     Scope,
     Super,
+    constant,
     holds_code,
-    is_instance,
-    math_call,
+    key_of,
     plain,
+    reaches,
 )
-from verifier.contracts.run import Dead, Refused
+from verifier.contracts.run import Dead
 from verifier.contracts.values import (
     PY,
     TRUE,
     Bool,
     Int,
-    arith,
-    as_bool,
     as_int,
-    const,
-    convert,
     dtype_of,
     limits,
-    truth,
+)
+from verifier.frontend.host import Node
+
+_TENSORS = frozenset("parameters named_parameters buffers named_buffers state_dict extra_repr".split())
+"""Methods of modules that give tensors, and change nothing."""
+_MODULES = frozenset("modules named_modules children named_children".split())
+_CONTEXT = frozenset("save_for_backward mark_dirty mark_non_differentiable set_materialize_grads".split())
+"""Methods of the contexts of torch.autograd.Function."""
+_EAGER = frozenset(
+    "builtins.sum builtins.tuple builtins.list builtins.min builtins.max builtins.sorted builtins.set".split()
+)
+"""What goes through all of a generator at once."""
+_TEXT = frozenset(
+    "join format upper lower strip lstrip rstrip replace split splitlines startswith endswith removeprefix removesuffix "
+    "title capitalize find count isdigit isalpha encode zfill".split()
 )
 
-_MAX_LOOP = 64
-_MODULE_METHODS = frozenset(
-    "parameters named_parameters modules named_modules children named_children buffers state_dict zero_grad requires_grad_ "
-    "extra_repr save_for_backward mark_dirty mark_non_differentiable".split()
-)
-"""Methods of modules and autograd contexts that call nothing of the caller."""
 
-
-class Calls(Expressions):
-    """Functions and classes of the caller are left to the subclass."""
-
-    def call_function(self, function: PyFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        raise NotImplementedError
-
-    def instantiate(self, cls: PyClass, args: Sequence[Any], kwargs: dict[str, Any]) -> PyObject:
-        raise NotImplementedError
+class Calls(Library):
+    """Statements are left to the subclass."""
 
     def call(self, node: ast.Call, scope: Scope, hint: str) -> Any:
-        target = self._target(node.func, scope)
+        target = self.evaluate(node.func, scope)
+        eager = isinstance(target, Dotted) and target.name in _EAGER
         args: list[Any] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
-                inner = self.sequence(self.evaluate(argument.value, scope))
-                if inner is None:
-                    args.append(Unknown("starred arguments"))
-                    if isinstance(target, CppFunction):
-                        raise Refused(f"{self.span(node)}: starred arguments that are not followed")
-                else:
-                    args += inner
+                args += self._starred(argument, target, scope)
+            elif isinstance(argument, ast.GeneratorExp):
+                if not eager and not self.purity(scope).expression(argument):
+                    self.refuse(argument, "a generator with calls")
+                if not eager and not (
+                    isinstance(target, Dotted) and target.name.startswith(("builtins.", "torch."))
+                ):
+                    self.refuse(argument, "a generator that is passed on")
+                args.append(self.comprehension(argument.elt, argument.generators, scope, argument))
             else:
                 args.append(self.evaluate(argument, scope))
         kwargs: dict[str, Any] = {}
@@ -97,14 +102,21 @@ class Calls(Expressions):
             value = self.evaluate(keyword.value, scope)
             if keyword.arg is not None:
                 kwargs[keyword.arg] = value
-            elif isinstance(value, PyDict):
-                kwargs |= {k: v for k, v in value.items.items() if isinstance(k, str)}
+            elif isinstance(value, PyDict) and all(isinstance(k, str) for k in value.items):
+                kwargs |= value.items
+            else:
+                self.refuse(keyword, "what is starred here")
         return self.apply(target, args, kwargs, node, scope, hint)
 
-    def _target(self, node: ast.expr, scope: Scope) -> Any:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
-            return self.evaluate(node, scope)
-        return self.evaluate(node, scope)
+    def _starred(self, argument: ast.Starred, target: Any, scope: Scope) -> list[Any]:
+        values = self.elements([argument], scope)
+        if values is not None:
+            return values
+        if not (isinstance(target, Dotted) and target.name.startswith("torch.")) and not (
+            isinstance(target, BoundMethod) and isinstance(target.owner, Tensor | Unknown)
+        ):
+            self.refuse(argument, "what is starred here")
+        return [Unknown("starred arguments")] * 2
 
     def apply(
         self, target: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope, hint: str
@@ -113,100 +125,304 @@ class Calls(Expressions):
         self.evaluated.add((node.lineno, node.col_offset))
         match target:
             case Dotted(name=name):
-                values = [plain(a) for a in args]
-                return self.library(name, values, {k: plain(v) for k, v in kwargs.items()}, node, scope, hint)
+                return self.library(name, args, kwargs, node, scope, hint)
             case CppFunction(name=name):
+                if any(holds_code(v) or isinstance(v, Layer) for v in (*args, *kwargs.values())):
+                    self.refuse(node, "what is passed to C++ here")
                 return self.cpp(
-                    name, [plain(a) for a in args], {k: plain(v) for k, v in kwargs.items()}, span
+                    name, [plain(a) for a in args], {k: plain(v) for k, v in kwargs.items()}, node
                 )
             case PyFunction():
                 return self.call_function(target, args, kwargs)
             case PyClass():
-                return self.instantiate(target, args, kwargs)
-            case PyObject():
-                forward = self.find_method(target.cls, "forward") or self.find_method(target.cls, "__call__")
-                if forward is None:
-                    return Unknown("a call of an object without forward()")
-                return self.call_function(PyFunction(forward.node, forward.scope, target), args, kwargs)
+                return self.instantiate(target, args, kwargs, node)
+            case PyObject(cls=cls):
+                special = cls.find("__call__")
+                forward = self.method_of(target, "__call__" if special is not None else "forward")
+                if forward is None or "torch.autograd.Function" in cls.libraries():
+                    self.refuse(node, f"a call of {cls.name}")
+                return self.call_function(forward, args, kwargs)
             case Layer(kind="Sequential"):
-                value = args[0] if args else Unknown("no argument")
-                for part in [v for k, v in target.attributes.items() if k.startswith("_")]:
+                if len(args) != 1 or kwargs or target.changed:
+                    self.refuse(node, "a call of nn.Sequential with other arguments")
+                value = args[0]
+                for part in self.sequence(target) or []:
                     value = self.apply(part, [value], {}, node, scope, hint)
                 return value
-            case Layer():
-                return layers.apply(self.run, target, args, span, hint or f"{target.kind.lower()}_out")
+            case Layer(kind=kind):
+                if any(reaches(v) for v in (*args, *kwargs.values())) or holds_code(target):
+                    self.refuse(node, f"a call of nn.{kind} with objects")
+                return layers.apply(self.run, target, args, span, hint or f"{kind.lower()}_out")
             case BoundMethod(owner=owner, name=name):
-                values = [plain(a) for a in args]
-                return self.method(owner, name, values, {k: plain(v) for k, v in kwargs.items()}, node, hint)
-        raise Refused(f"{span}: a call of something that is not followed")
+                return self.method(owner, name, args, kwargs, node, hint)
+        self.refuse(node, "a call of something that is not known")
 
     def method(
         self, owner: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, hint: str
     ) -> Any:
-        span = self.span(node)
+        if name.startswith("_") and not isinstance(owner, Super):
+            self.refuse(node, f"{name}()")
         match owner:
-            case Tensor():
-                if name == "item":
-                    return Float()
-                if name in ("is_contiguous",):
-                    return (
-                        TRUE
-                        if tensors.is_contiguous(self.run, owner)
-                        else Bool(fact=("contiguous", owner.key, None))
-                    )
-                if name in ("chunk", "split", "unbind", "max", "min", "topk", "sort"):
-                    return Unknown(f"{name}()")
-                return torch_ops.call_method(self.run, owner, name, args, kwargs, span, hint)
-            case Super():
+            case Tensor() | Unknown():
+                return self._of_tensors(owner, name, args, kwargs, node, hint)
+            case BoundMethod(owner=inner) if not reaches(inner):
+                return self._of_tensors(Unknown(owner.name), name, args, kwargs, node, hint)
+            case Super(object=instance) if name == "__init__":
+                if any(reaches(v) for v in (*args, *kwargs.values()) if v is not instance):
+                    self.refuse(node, "objects that are given to a library")
                 return Null()
-            case PyObject() if name == "register_buffer" and len(args) >= 2 and isinstance(args[0], Text):
-                owner.attributes[args[0].value] = args[1]
-                return Null()
-            case PyObject() if name == "register_parameter" and len(args) >= 2 and isinstance(args[0], Text):
-                owner.attributes[args[0].value] = args[1]
-                return Null()
-            case PyObject() if name in ("cuda", "to", "eval", "train", "half", "float"):
-                return owner
-            case Layer() if name in ("cuda", "to", "eval", "train"):
-                return owner
-            case Layer(kind="ModuleList") if name == "append" and args:
-                owner.attributes[f"_{len(owner.attributes)}"] = args[0]
-                return Null()
-            case PyList(items=items):
-                if name == "append" and args:
-                    items.append(args[0])
-                elif name == "extend" and args and (more := self.sequence(args[0])) is not None:
-                    items.extend(more)
-                else:
-                    raise Refused(f"{span}: {name}() of a list is not followed")
-                return Null()
-            case PyClass() if name == "apply":
-                forward = self.find_method(owner, "forward")
-                if forward is not None:
-                    context = PyObject(owner)
-                    return self.call_function(PyFunction(forward.node, forward.scope, context), args, kwargs)
-            case PyDict() if name == "get" and args and isinstance(args[0], Text):
-                return owner.items.get(args[0].value, args[1] if len(args) > 1 else Null())
-            case Text():
-                return Text()
-            case PyObject() if name == "add_module" and len(args) == 2 and isinstance(args[0], Text):
-                owner.attributes[args[0].value] = args[1]
-                return Null()
-            case PyObject() if name not in _MODULE_METHODS:
-                raise Refused(f"{span}: {name}() of an object is not followed")
-            case BoundMethod() if holds_code(owner):
-                raise Refused(f"{span}: {name}() of something that is not followed")
-        self._refuse_code(args, kwargs, span)
-        return Unknown(f"{span}: {name}()")
+            case PyObject():
+                return self._of_module(owner, name, args, kwargs, node)
+            case Layer():
+                return self._of_layer(owner, name, args, kwargs, node, hint)
+            case PyList():
+                return self._of_list(owner, name, args, kwargs, node)
+            case PyDict():
+                return self._of_dict(owner, name, args, kwargs, node)
+            case PyClass() if (
+                name == "apply" and "torch.autograd.Function" in owner.libraries() and not kwargs
+            ):
+                forward = owner.find("forward")
+                if isinstance(forward, PyFunction) and forward.kind == "static":
+                    return self.call_function(forward, [PyObject(owner), *args], {})
+            case Text(value=text) if name in _TEXT:
+                return self._of_text(text, name, args, kwargs)
+            case Items() | Sizes() | Int() | Float() | Bool() | Dtype() | Text():
+                if not any(reaches(v) for v in (owner, *args, *kwargs.values())):
+                    return Unknown(f"{self.span(node)}: {name}()")
+        self.refuse(node, f"{name}() of this")
 
-    def cpp(self, name: str, args: list[Any], kwargs: dict[str, Any], span: Span) -> Any:
+    def _of_tensors(
+        self, owner: Any, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, hint: str
+    ) -> Any:
+        """Methods of tensors, and of what may be one or hold some."""
+        if torch_ops.changes_handle(name) or "out" in kwargs:
+            self.refuse(node, f"{name}(), which may change a tensor in place,")
+        self.refuse_code(args, kwargs, node)
+        values = [plain(a) for a in args]
+        named = {k: plain(v) for k, v in kwargs.items()}
+        if any(reaches(v) for v in (*values, *named.values())):
+            self.refuse(node, f"{name}() of objects")
+        if not isinstance(owner, Tensor):
+            if name not in PURE_METHODS:
+                self.forget_contents()
+            return Unknown(f"{self.span(node)}: {name}()")
+        if name == "item":
+            return Float()
+        if name == "is_contiguous":
+            if args or kwargs:
+                return Unknown("is_contiguous() of a memory format")
+            return (
+                TRUE if tensors.is_contiguous(self.run, owner) else Bool(fact=("contiguous", owner.key, None))
+            )
+        if name in (
+            "chunk",
+            "split",
+            "unbind",
+            "max",
+            "min",
+            "topk",
+            "sort",
+            "numpy",
+            "untyped_storage",
+            "tolist",
+            "get_device",
+        ):
+            return Unknown(f"{name}()")
+        if torch_ops.may_convert(name) and not self._only_moves([*values, *named.values()], name):
+            return tensors.opaque(self.run, hint or name, f"{name}() that is not followed")
+        return torch_ops.call_method(self.run, owner, name, values, named, self.span(node), hint)
+
+    def _only_moves(self, values: list[Any], name: str) -> bool:
+        """Whether ``to`` and the like get what is followed: a device, a dtype, another tensor."""
+        known = (Dtype, Tensor, Bool, Null) if name == "type" else (Dtype, Tensor, Bool, Null, Text)
+        return all(isinstance(v, known) or v in (DEVICE, OTHER_DEVICE) for v in values)
+
+    def _moved(self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call) -> None:
+        """``cuda``, ``to``, ``eval``, ``train`` of modules: those that leave dtypes and layouts as they are."""
+        if name in ("eval", "train"):
+            self.modes_differ = True
+        values = [v for v in (*args, *kwargs.values()) if not isinstance(v, Text | Bool | Int | Null)]
+        if any(v not in (DEVICE, OTHER_DEVICE) for v in values):
+            self.refuse(node, f"{name}() with what may be a dtype")
+
+    def _of_module(
+        self, owner: PyObject, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> Any:
+        match name, args:
+            case "register_buffer" | "register_parameter" | "add_module" | "register_module", [
+                Text(value=text),
+                value,
+                *_,
+            ]:
+                self.set_attribute(owner, text, value, node)
+                return Null()
+            case (("cuda" | "to" | "eval" | "train" | "requires_grad_"), _):
+                self._moved(name, args, kwargs, node)
+                return owner
+            case "apply", [PyFunction(node=ast.FunctionDef(body=body) as function, scope=scope)] if (
+                self.purity(scope).fills(body) and not self.running
+            ):
+                self.forget_contents()
+                del function
+                return owner
+        self.refuse_code(args, kwargs, node)
+        if name in _TENSORS or name in _CONTEXT:
+            return Unknown(f"{name}()")
+        if name in _MODULES:
+            return Hidden(f"what {name}() gives")
+        self.refuse(node, f"{name}() of an object")
+
+    def _of_layer(
+        self, owner: Layer, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, hint: str
+    ) -> Any:
+        match name, args:
+            case (("cuda" | "to" | "eval" | "train" | "requires_grad_"), _):
+                self._moved(name, args, kwargs, node)
+                return owner
+            case "append", [part] if owner.kind == "ModuleList":
+                self.change(owner, node)
+                owner.attributes[f"_{len(self.sequence(owner) or [])}"] = part
+                return owner
+            case "extend", [parts] if (
+                owner.kind == "ModuleList" and (more := self.sequence(parts)) is not None
+            ):
+                self.change(owner, node)
+                for part in more:
+                    owner.attributes[f"_{len(self.sequence(owner) or [])}"] = part
+                return owner
+            case "forward", _ if owner.kind != "Sequential":
+                return self.apply(owner, args, kwargs, node, self.module, hint)
+            case "reset_parameters", []:
+                self.forget_contents()
+                return Null()
+        if name in _TENSORS and not args and not kwargs:
+            return Unknown(f"{name}()")
+        if name in _MODULES:
+            return Hidden(f"what {name}() gives")
+        self.refuse(node, f"{name}() of nn.{owner.kind}")
+
+    def _of_list(
+        self, owner: PyList, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> Any:
+        items = owner.items
+        at = args[0].value if args and isinstance(args[0], Int) else None
+        for value in args:
+            if name != "extend":
+                self.kept_value(value, node)
+        match name, args:
+            case "copy", []:
+                return PyList(list(items))
+            case (("index" | "count"), [value]) if not reaches(value):
+                return Unknown(f"{name}() of a list")
+        self.change(owner, node)
+        match name, args:
+            case "append", [value]:
+                items.append(value)
+            case "extend", [value] if (more := self.sequence(value)) is not None:
+                items.extend(more)
+            case "insert", [_, value] if at is not None:
+                items.insert(at, value)
+            case "pop", [] if items:
+                return items.pop()
+            case "pop", [_] if at is not None and -len(items) <= at < len(items):
+                return items.pop(at)
+            case "clear", []:
+                items.clear()
+            case "reverse", []:
+                items.reverse()
+            case _:
+                self.refuse(node, f"{name}() of a list")
+        return Null()
+
+    def _of_dict(
+        self, owner: PyDict, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call
+    ) -> Any:
+        table = owner.items
+        key = key_of(args[0]) if args else None
+        for value in (*args, *kwargs.values()):
+            self.kept_value(value, node)
+        match name, args:
+            case "get", [_] if key is not None:
+                return table.get(key, Null())
+            case "get", [_, default] if key is not None:
+                return table.get(key, default)
+            case "keys", []:
+                return PyIterator(self.sequence(owner) or [], (owner,))
+            case "values", []:
+                return PyIterator(list(table.values()), (owner,))
+            case "items", []:
+                pairs = [Items((constant(k), v)) for k, v in table.items()]
+                return PyIterator(pairs, (owner,))
+            case "copy", []:
+                return PyDict(dict(table))
+        self.change(owner, node)
+        match name, args:
+            case "update", [] | [PyDict()]:
+                table |= (args[0].items if args else {}) | kwargs
+                return Null()
+            case "pop", [_] if key in table:
+                return table.pop(key)
+            case "pop", [_, default] if key is not None:
+                return table.pop(key, default)
+            case "setdefault", [_, default] if key is not None:
+                return table.setdefault(key, default)
+            case "clear", []:
+                table.clear()
+                return Null()
+        self.refuse(node, f"{name}() of a dictionary")
+
+    def _of_text(self, text: str, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Python's own method, where everything is known."""
+        values: list[Any] = []
+        for value in (*args, *kwargs.values()):
+            items = self.sequence(value) if isinstance(value, Items | PyList) else None
+            known = [key_of(v) for v in items] if items is not None else key_of(value)
+            if known is None or (isinstance(known, list) and None in known):
+                return Unknown("a text")
+            values.append(known)
+        try:
+            result = getattr(text, name)(
+                *values[: len(args)], **dict(zip(kwargs, values[len(args) :], strict=True))
+            )
+        except (TypeError, ValueError, LookupError):
+            return Unknown("a text")
+        return PyList([Text(t) for t in result]) if isinstance(result, list) else constant(result)
+
+    def cpp(self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Any:
         """Run the C++ launcher on these values, converted as the binding does."""
         found = self.functions.get(name, [])
-        if len(found) > 1:
-            raise Refused(f"{span}: the C++ function {name} is defined more than once")
-        if not found:
-            return Unknown(f"{span}: the C++ function {name} is not in the sources")
-        return self.run_function(found[0], args, kwargs, span)
+        if len(found) != 1:
+            many = "more than once" if found else "nowhere"
+            self.refuse(node, f"the C++ function {name}, which is defined {many},")
+        if self._rebinds(found[0], set()):
+            self.refuse(node, f"the C++ function {name}, which changes a tensor in place,")
+        return self.run_function(found[0], args, kwargs, self.span(node))
+
+    def _rebinds(self, usr: str, seen: set[str]) -> bool:
+        """Whether a C++ function may give a tensor that it gets other sizes or memory."""
+        seen.add(usr)
+
+        def walk(node: Any) -> bool:
+            if isinstance(node, list):
+                return any(walk(n) for n in node)
+            if not isinstance(node, dict):
+                return False
+            name = str(node.get("name", ""))
+            if name.startswith(("at::", "torch::")) and "(" not in name:
+                last = name.split("::")[-1]
+                if (
+                    node.get("k") in ("method", "call")
+                    and torch_ops.changes_handle(last)
+                    and last != "operator="
+                ):
+                    return True
+            if node.get("fn") and node["fn"] not in seen and self._rebinds(node["fn"], seen):
+                return True
+            return any(walk(v) for k, v in node.items() if k != "s")
+
+        function: Node | None = self.code.functions.get(usr)
+        return function is not None and walk(function["body"])
 
     def run_function(self, usr: str, args: list[Any], kwargs: dict[str, Any], span: Span) -> Any:
         """Execute a C++ function of the extension."""
@@ -233,8 +449,12 @@ class Calls(Expressions):
         """What pybind11 makes of an argument; it throws for an int that the C type cannot hold."""
         type_ = param["type"]
         dtype = dtype_of(type_)
+        if isinstance(value, BoundMethod | Dotted):
+            value = Unknown(value.name)
         if dtype in ("f32", "f64", "f16", "bf16"):
-            return self.host.coerce(value, type_) if isinstance(value, Int | Float) else Float(type=dtype)
+            if not isinstance(value, Int | Float) or (isinstance(value, Float) and value.pins):
+                return Float(type=dtype)  # what the problem's sizes make of it holds for these sizes only
+            return self.host.coerce(value, type_)
         if dtype == "bool":
             return self.condition(value, ast.Constant(value=None))
         if dtype is not None:
@@ -274,166 +494,3 @@ class Calls(Expressions):
         ):
             return value
         return free_argument(self.run, param)
-
-    def library(
-        self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope, hint: str
-    ) -> Any:
-        """Calls of torch, math and the builtins."""
-        span = self.span(node)
-        last = name.split(".")[-1]
-        if last in ("load_inline", "load"):
-            return Extension()
-        if name.startswith("builtins."):
-            return self._builtin(last, args, kwargs, node, scope)
-        if name.startswith("math."):
-            return math_call(last, args)
-        if name == "torch.nn.Parameter":
-            source = args[0] if args else kwargs.get("data")
-            if isinstance(source, Tensor):
-                storage = self.run.storages[source.storage]
-                storage.initialized, storage.host_name = True, hint or storage.host_name
-                self.run.uninitialised.discard(source.storage)
-                if not isinstance(source.dims, Shape):
-                    self.run.caller_dims.append(source.dims)
-                return tensors.replace(source, host_name=hint or source.host_name)
-            return layers.parameter(self.run, hint or "parameter", None)
-        if name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
-            parts = list(args)
-            if len(parts) == 1 and isinstance(parts[0], Items):
-                parts = list(parts[0].items)
-            return Layer(last, {f"_{i}": p for i, p in enumerate(parts)})
-        if name.startswith("torch.nn.functional.") or (name.startswith("torch.") and name.count(".") == 1):
-            if last in ("Tensor", "FloatTensor") and args and all(isinstance(a, Int) for a in args):
-                return torch_ops.call_function(self.run, "empty", args, {}, span, hint)
-            if last in ("Tensor", "FloatTensor", "tensor", "from_numpy", "linspace", "eye", "arange"):
-                return tensors.allocate_unknown(self.run, hint or last, None)
-            if last in ("no_grad", "inference_mode", "enable_grad"):
-                return Null()
-            if last in ("max", "min", "topk", "sort", "split", "chunk", "unbind", "meshgrid"):
-                return Unknown(f"{last}()")
-            if last == "dropout" and args and isinstance(args[0], Tensor):
-                return torch_ops.call_method(self.run, args[0], "detach", [], {}, span, hint)
-            self._refuse_code(args, kwargs, span)
-            made = torch_ops.call_function(self.run, last, args, kwargs, span, hint)
-            if last in torch_ops.CREATE and isinstance(made, Tensor):
-                self.run.storages[made.storage].how = "argument"  # the caller's, and on whatever device it is
-            return made
-        if name.startswith("torch.nn.init."):
-            if args and isinstance(args[0], Tensor):
-                self.run.write(args[0].storage)
-            return Null()
-        self._refuse_code(args, kwargs, span)
-        if name.startswith("torch.nn.") and name.count(".") == 2:
-            return layers.build(self.run, last, args, kwargs, hint or last.lower())
-        if name.startswith("torch.cuda."):
-            return Null()
-        return Unknown(f"{span}: {name}()")
-
-    def _refuse_code(self, args: list[Any], kwargs: dict[str, Any], span: Span) -> None:
-        """A function that is handed to a library may be called there with anything."""
-        if any(holds_code(v) for v in (*args, *kwargs.values())):
-            raise Refused(f"{span}: a function that is passed on is not followed")
-
-    def _builtin(
-        self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope
-    ) -> Any:
-        first = args[0] if args else None
-        match name:
-            case "super":
-                instance = scope.find("self")
-                if isinstance(instance, PyObject):
-                    owner = next(
-                        (a for a in args if isinstance(a, PyClass)), self._enclosing(scope, instance)
-                    )
-                    return Super(instance, owner)
-                return Unknown("super()")
-            case "int" | "float" | "bool":
-                return self._scalar(name, first, node)
-            case "len":
-                items = self.sequence(first)
-                if items is not None:
-                    return const(len(items), PY)
-                return (
-                    tensors.size(self.run, first, const(0)) if isinstance(first, Tensor) else Unknown("len()")
-                )
-            case "range":
-                values = [a.value for a in args if isinstance(a, Int)]
-                if len(values) == len(args) and None not in values and len(range(*values)) <= _MAX_LOOP:  # type: ignore[arg-type]
-                    return Items(tuple(const(i, PY) for i in range(*values)))  # type: ignore[arg-type]
-                return Unknown("range()")
-            case "min" | "max":
-                flat = list(first.items) if len(args) == 1 and isinstance(first, Items) else args
-                if flat and all(isinstance(a, Int) for a in flat):
-                    out = convert(flat[0], PY)
-                    for item in flat[1:]:
-                        out = arith(name, out, convert(item, PY), PY) or out
-                    return out
-                return Float() if all(isinstance(a, Int | Float) for a in flat) else Unknown(name)
-            case "tuple" | "list":
-                items = self.sequence(first) if first is not None else []
-                return (
-                    Items(tuple(items))
-                    if items is not None
-                    else (first if isinstance(first, Sizes) else Unknown(name))
-                )
-            case "enumerate":
-                items = self.sequence(first)
-                if items is None:
-                    return Unknown("enumerate()")
-                return Items(tuple(Items((const(i, PY), v)) for i, v in enumerate(items)))
-            case "zip":
-                columns = [self.sequence(a) for a in args]
-                if any(c is None for c in columns):
-                    return Unknown("zip()")
-                return Items(
-                    tuple(
-                        Items(tuple(row)) for row in zip(*(c for c in columns if c is not None), strict=False)
-                    )
-                )
-            case "isinstance":
-                return is_instance(first, ast.unparse(node.args[1]) if len(node.args) == 2 else "", args)
-            case "print":
-                return Null()
-            case "abs" if isinstance(first, Int) and first.lo is not None and first.lo >= 0:
-                return first
-            case "setattr" if len(args) == 3:
-                if not isinstance(first, PyObject | Layer) or not isinstance(args[1], Text):
-                    raise Refused(f"{self.span(node)}: setattr() is not followed")
-                first.attributes[args[1].value] = args[2]
-                return Null()
-            case "getattr" if len(args) >= 2 and isinstance(args[1], Text):
-                return self.attribute(first, args[1].value, node)
-            case "hasattr" if isinstance(first, PyObject) and len(args) == 2 and isinstance(args[1], Text):
-                return truth(
-                    args[1].value in first.attributes
-                    or self.find_method(first.cls, args[1].value) is not None
-                )
-            case "sum" if isinstance(first, Items) and all(isinstance(i, Int) for i in first.items):
-                total = const(0, PY)
-                for item in first.items:
-                    total = arith("+", total, convert(item, PY), PY) or total
-                return total
-        self._refuse_code(args, kwargs, self.span(node))
-        return Unknown(f"{name}()")
-
-    def _enclosing(self, scope: Scope, instance: PyObject) -> PyClass:
-        found = scope.find("__class__")
-        return found if isinstance(found, PyClass) else instance.cls
-
-    def _scalar(self, name: str, value: Any, node: ast.AST) -> Any:
-        if isinstance(value, Bool):
-            value = as_int(value, PY) if value.plain else Unknown("a condition")
-        match name, value:
-            case "int", Int():
-                return value
-            case "int", Float(value=number, pins=pins) if number is not None:
-                self.pin(pins, node)
-                return const(int(number), PY)
-            case "float", Int():
-                number, pins = self.number(value)
-                return Float(None if number is None else float(number), pins=pins)
-            case "float", Float():
-                return value
-            case "bool", Int():
-                return as_bool(value)
-        return Unknown(f"{name}()")

@@ -6,13 +6,15 @@ Example: ``if x.size(0) > 8`` with a problem whose batch is 16 is followed as tr
 from __future__ import annotations
 
 import ast
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate
 from specs.location import Span
 from verifier.contracts import tensors
 from verifier.contracts.entries import bindings
-from verifier.contracts.layers import Layer
+from verifier.contracts.layers import Layer, births
 from verifier.contracts.lift import Host
 from verifier.contracts.objects import (
     Float,
@@ -24,30 +26,41 @@ from verifier.contracts.objects import (
     Unknown,
 )
 from verifier.contracts.problem import Problem
+from verifier.contracts.python_state import Kept, function_names, kept
 from verifier.contracts.python_values import (
     CppFunction,
     Extension,
+    Hidden,
     PyClass,
+    PyDict,
     PyFunction,
+    PyIterator,
     PyList,
     PyObject,
     Scope,
 )
-from verifier.contracts.run import Fact, Run
+from verifier.contracts.run import Fact, NotSimple, Refused, Run
 from verifier.contracts.values import (
     FALSE,
+    PY,
     TRUE,
     Bool,
     Int,
     as_bool,
+    const,
     lnot,
     truth,
 )
 from verifier.frontend.host import HostCode
 
+PLAIN_BASES = frozenset(
+    "torch.nn.Module torch.nn.modules.Module torch.nn.modules.module.Module torch.autograd.Function "
+    "torch.autograd.function.Function builtins.object".split()
+)
+
 
 class Decisions:
-    """``sizes``: names of the problem that are sizes although no input has them."""
+    """What all parts of the caller share: the path, the state that outlives a call, conditions."""
 
     def __init__(
         self,
@@ -61,7 +74,9 @@ class Decisions:
         """``sizes``: names of the problem that are sizes although no input has them."""
         self.run, self.path, self.code, self.problem, self.sizes = run, path, code, problem, sizes
         self.tree = ast.parse(source)
-        self.module = Scope({})
+        self.kept: Kept = kept(self.tree)
+        self.own_names = function_names(self.tree)
+        self.module = Scope({"__name__": Text("<imported>")}, kind="module")
         self.host = Host(run, code)
         self.depth = 0
         self.called: set[str] = set()
@@ -70,10 +85,18 @@ class Decisions:
         self.evaluated: set[tuple[int, int]] = set()
         """Places of the calls that were followed."""
         self.running = False
+        self.started = 0
+        """The last object that was there before forward() was called."""
+        self.tried = 0
+        """The last object that was there before the expression that is only tried."""
+        self.locked: list[Any] = []
+        """What loops go through."""
         self.training_symbol = ""
+        self.modes_differ = False
+        """A part of the model was put into a mode of its own."""
         self.assigned: set[tuple[int, str]] = set()
-        self.read_first: set[tuple[int, str]] = set()
-        """Attributes that forward() assigns, and those that it reads before: state that outlives a call."""
+        """Names that this call of forward() has given to older objects."""
+        self.recalled: dict[tuple[int, str], bool] = {}
         self.functions = _callable(code)
 
     def span(self, node: ast.AST) -> Span:
@@ -81,6 +104,8 @@ class Decisions:
 
     def training(self) -> Bool:
         """Whether the model is in training mode: not known, but the same for all its modules."""
+        if self.modes_differ:
+            return self.run.unknown_condition("training mode of a part of the model")
         if not self.training_symbol:
             value = self.run.fresh(
                 "training", "scalar", "i32", meaning="training mode of the model", lo=0, hi=1, low=0
@@ -89,9 +114,72 @@ class Decisions:
             self.training_symbol = value.text
         return Bool(f"({self.training_symbol} == 1)")
 
+    # --- what can be changed ------------------------------------------------------------------------------------------
+
+    def change(self, target: Any, node: ast.AST) -> None:
+        """Every change of an object of the caller passes here (or through ``keep``)."""
+        self._once(target, node)
+        if self.running and target.born <= self.started:
+            raise Refused(f"{self.span(node)}: forward() changes what an earlier call of it may have changed")
+
+    def keep(self, target: Any, name: str, names: dict[str, bool], node: ast.AST) -> None:
+        """A name of an object or of the module is about to be set. ``names``: those that forward() may keep."""
+        self._once(target, node)
+        if self.running and target.born <= self.started:
+            if name not in names:
+                raise Refused(f"{self.span(node)}: {name} is set in a way that was not foreseen")
+            self.assigned.add((target.born, name))
+
+    def _once(self, target: Any, node: ast.AST) -> None:
+        if self.run.speculative and target.born <= self.tried:
+            raise NotSimple
+        if any(target is held for held in self.locked):
+            raise Refused(f"{self.span(node)}: a loop changes what it goes through")
+
+    def recall(self, target: Any, name: str, names: dict[str, bool], value: Any, node: ast.AST) -> Any:
+        """The value of a name of an object or of the module, unless an earlier call of forward() may have set it."""
+        if not self.running or target.born > self.started or (target.born, name) in self.assigned:
+            return value
+        if name not in names and not (self.kept.all and names is self.kept.attributes):
+            return value
+        if not names.get(name, False):
+            raise Refused(
+                f"{self.span(node)}: forward() reads {name}, which an earlier call of it may have set"
+            )
+        place = (target.born, name)
+        if place not in self.recalled:
+            why = f"{self.span(node)}: an earlier call of forward() has set {name}"
+            self.recalled[place] = self.run.decide(self.run.unknown_condition(why))
+        return Extension() if self.recalled[place] else value
+
+    @contextlib.contextmanager
+    def going_through(self, value: Any) -> Iterator[None]:
+        """A loop over a value, which must stay as it is meanwhile."""
+        held = [value, *(value.sources if isinstance(value, PyIterator) else ())]
+        self.locked += held
+        try:
+            yield
+        finally:
+            del self.locked[len(self.locked) - len(held) :]
+
+    def begin_forward(self) -> None:
+        """From here on, what is there already may have been used by earlier calls."""
+        self.running, self.started = True, births()
+        for storage in self.run.storages.values():
+            storage.zero, storage.content = False, None
+
+    def forget_contents(self) -> None:
+        """Something may have written to any tensor."""
+        for key in list(self.run.storages):
+            self.run.write(key)
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
     def sequence(self, value: Any) -> list[Any] | None:
-        if isinstance(value, Items | PyList):
+        if isinstance(value, Items | PyList | PyIterator):
             return list(value.items)
+        if isinstance(value, PyDict):
+            return [Text(k) if isinstance(k, str) else const(k, PY) for k in value.items]
         if isinstance(value, Layer) and value.kind in ("Sequential", "ModuleList"):
             return [v for k, v in value.attributes.items() if k.startswith("_")]
         if isinstance(value, Sizes):
@@ -113,10 +201,21 @@ class Decisions:
                 return truth(bool(text))
             case Items(items=items) | PyList(items=items):
                 return truth(bool(items))
-            case PyObject() | Layer() | PyFunction() | PyClass() | CppFunction() | Extension():
+            case PyDict(items=table):
+                return truth(bool(table))
+            case Layer(kind="Sequential" | "ModuleList"):
+                return truth(bool(self.sequence(value)))
+            case Layer(kind=kind) if not kind.endswith(("List", "Dict")):
                 return TRUE
-            case Float(value=number) if number is not None:
+            case PyObject(cls=cls) if cls.libraries() <= PLAIN_BASES:
+                return TRUE
+            case PyFunction() | PyClass() | CppFunction() | Extension():
+                return TRUE
+            case Float(value=number, pins=pins) if number is not None:
+                self.pin(pins, node)
                 return truth(number != 0)
+            case Hidden(why=why):
+                raise Refused(f"{self.span(node)}: {why} is not followed")
             case _:
                 why = value.why if isinstance(value, Unknown) else "a condition"
                 return self.run.unknown_condition(f"{self.span(node)}: {why}")

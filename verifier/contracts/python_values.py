@@ -1,23 +1,26 @@
 """The values that only Python callers have, and small helpers on their syntax trees. Data and pure functions.
 
+Invariant: an ``Unknown`` is never another name for an object that is followed (a list, an object, a class, a function): what may
+be one is ``Hidden``, and nothing but naming it is followed. Objects are numbered as they are born.
+
 Example: ``torch.nn.functional`` is ``Dotted("torch.nn.functional")``; the result of ``load_inline`` is an ``Extension``.
 """
 
 from __future__ import annotations
 
 import ast
-import re
+import builtins
+import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from verifier.contracts import tensors
-from verifier.contracts.layers import Layer
+from verifier.contracts.layers import Layer, births
 from verifier.contracts.objects import (
     Dtype,
     Float,
     Items,
     Null,
-    Tensor,
     Text,
     Unknown,
 )
@@ -26,6 +29,15 @@ from verifier.contracts.values import (
     Int,
     const,
     truth,
+)
+
+DEVICE = Unknown("device")
+"""That of a tensor."""
+OTHER_DEVICE = Unknown("a device")
+
+BUILTINS = frozenset(dir(builtins))
+EXCEPTIONS = frozenset(
+    n for n, v in vars(builtins).items() if isinstance(v, type) and issubclass(v, BaseException)
 )
 
 
@@ -46,23 +58,95 @@ class CppFunction:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Something that may be, or hold, an object that is followed; ``why`` nobody knows which."""
+
+    why: str
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """Names; ``shared``: those that the function declares global; ``owner_class``: the class whose body it is."""
+
+    names: dict[str, Any]
+    parent: Scope | None = None
+    kind: Literal["module", "function", "class", "comprehension"] = "function"
+    shared: set[str] = field(default_factory=set)
+    owner_class: PyClass | None = None
+    born: int = field(default_factory=births)
+
+    def module(self) -> Scope:
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope that holds a name."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.shared:
+                scope = scope.module()
+            if name in scope.names:
+                return scope
+            scope = scope.parent
+        return None
+
+    def find(self, name: str) -> Any:
+        scope = self.owner(name)
+        return None if scope is None else scope.names[name]
+
+    def around(self) -> Scope:
+        """The scope that functions defined here see."""
+        return self.parent if self.kind == "class" and self.parent is not None else self
+
+
 @dataclass(slots=True, eq=False)
 class PyFunction:
+    """``defaults``: values by parameter, made once. ``owner``: the class in whose body it stands."""
+
     node: ast.FunctionDef | ast.Lambda
     scope: Scope
     self_: Any = None
+    defaults: dict[str, Any] = field(default_factory=dict)
+    kind: Literal["plain", "static", "property"] = "plain"
+    owner: PyClass | None = None
+
+    def bound(self, instance: Any) -> PyFunction:
+        return PyFunction(self.node, self.scope, instance, self.defaults, self.kind, self.owner)
 
 
 @dataclass(slots=True, eq=False)
 class PyClass:
-    node: ast.ClassDef
-    scope: Scope
+    """``bases``: classes of the caller and of libraries."""
+
+    name: str
+    bases: tuple[Any, ...] = ()
+    attributes: dict[str, Any] = field(default_factory=dict)
+    born: int = field(default_factory=births)
+
+    def line(self) -> list[PyClass]:
+        """The class and those of the caller that it inherits from, in the order of look-up; at most one is direct."""
+        out = [self]
+        for base in self.bases:
+            if isinstance(base, PyClass):
+                out += base.line()
+        return out
+
+    def libraries(self) -> set[str]:
+        return {b.name for c in self.line() for b in c.bases if isinstance(b, Dotted)}
+
+    def find(self, name: str) -> Any:
+        """An attribute of the class; None where no class of the caller has it."""
+        return next((c.attributes[name] for c in self.line() if name in c.attributes), None)
 
 
 @dataclass(slots=True, eq=False)
 class PyObject:
     cls: PyClass
     attributes: dict[str, Any] = field(default_factory=dict)
+    born: int = field(default_factory=births)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +157,16 @@ class Super:
 
 @dataclass(frozen=True, slots=True)
 class BoundMethod:
+    """An attribute that is not followed: a method, or a value that is none of the caller's objects."""
+
     owner: Any
     name: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class PyDict:
     items: dict[Any, Any]
+    born: int = field(default_factory=births)
 
 
 @dataclass(slots=True, eq=False)
@@ -87,20 +174,16 @@ class PyList:
     """A list: an object, so that what another name sees is the same list."""
 
     items: list[Any]
+    born: int = field(default_factory=births)
 
 
-@dataclass(slots=True)
-class Scope:
-    names: dict[str, Any]
-    parent: Scope | None = None
+@dataclass(slots=True, eq=False)
+class PyIterator:
+    """What ``enumerate``, ``zip`` … give. It is gone through where it is made, and is never kept; ``sources`` stay meanwhile."""
 
-    def find(self, name: str) -> Any:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
-            scope = scope.parent
-        return None
+    items: list[Any]
+    sources: tuple[Any, ...] = ()
+    born: int = field(default_factory=births)
 
 
 class ReturnSignal(Exception):
@@ -139,39 +222,24 @@ def constant(value: object) -> Any:
     return Unknown("a constant")
 
 
+def key_of(value: Any) -> Any:
+    """A dictionary key as Python compares it; None for one that is not known."""
+    match value:
+        case Text(value=text):
+            return text
+        case Int(value=number) if number is not None:
+            return number
+    return None
+
+
 def dotted(name: str) -> Any:
     """``torch.float32`` is a dtype, ``math.pi`` a number; other names stay names."""
     parts = name.split(".")
     if parts[0] == "torch" and len(parts) == 2 and parts[1] in tensors.DTYPES:
         return Dtype(tensors.DTYPES[parts[1]])
     if name in ("math.pi", "math.e", "math.inf"):
-        return Float(3.141592653589793 if name == "math.pi" else None)
+        return Float({"math.pi": math.pi, "math.e": math.e}.get(name))
     return Dotted(name)
-
-
-def is_instance(value: Any, names: str, args: list[Any]) -> Any:
-    """``isinstance(value, names)`` where both sides are certain."""
-    words = set(re.findall(r"\w+", names))
-    match value:
-        case Layer(kind=kind):
-            return truth(kind in words or ("Module" in words and "nn" in words))
-        case PyObject(cls=cls):
-            return truth(cls.node.name in words or "Module" in words)
-        case Int():
-            return truth("int" in words or "numbers" in words or "Number" in words)
-        case Float():
-            return truth("float" in words or "Number" in words)
-        case Text():
-            return truth("str" in words or "Iterable" in words)
-        case Items():
-            return truth(bool(words & {"tuple", "Iterable", "Sequence"}))
-        case PyList():
-            return truth(bool(words & {"list", "Iterable", "Sequence"}))
-        case Tensor():
-            return truth("Tensor" in words or "Parameter" in words)
-        case Null():
-            return truth("NoneType" in words)
-    return Unknown("isinstance()")
 
 
 def hint_of(target: ast.expr) -> str:
@@ -185,71 +253,47 @@ def loaded(target: ast.expr) -> ast.expr:
 
 
 def math_call(name: str, args: list[Any]) -> Any:
-    import math
-
+    """Of known numbers; the caller minds what they are pinned to."""
     values = [a.value for a in args if isinstance(a, Int | Float)]
     if len(values) == len(args) and None not in values and hasattr(math, name):
         try:
             result = getattr(math, name)(*values)
         except (ValueError, OverflowError, TypeError):
             return Unknown(f"math.{name}()")
+        if isinstance(result, bool) or not isinstance(result, int | float):
+            return Unknown(f"math.{name}()")
         return const(result, PY) if isinstance(result, int) else Float(float(result))
     if (
         name == "prod"
-        and args
+        and len(args) == 1
         and isinstance(args[0], Items)
         and all(isinstance(i, Int) for i in args[0].items)
     ):
         return tensors.product([i for i in args[0].items if isinstance(i, Int)])
-    return Unknown(f"math.{name}()") if name in ("ceil", "floor", "prod", "gcd") else Float()
+    return Unknown(f"math.{name}()")
 
 
-def gives_up(body: list[ast.stmt]) -> bool:
-    """Whether an exception handler raises in the end."""
-    ways_out = (ast.Return, ast.Break, ast.Continue)
-    return isinstance(body[-1], ast.Raise) and not any(
-        isinstance(n, ways_out) for s in body for n in ast.walk(s)
-    )
-
-
-def only_initialises(loop: ast.For) -> bool:
-    """A loop that only fills parameters (``nn.init.…``, ``m.weight.data.fill_()``): it changes no shape and launches nothing."""
-    harmless = ("nn.init.", "torch.nn.init.", "init.", "isinstance", "hasattr", "math.", "getattr", "len")
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Call) and node is not loop.iter:
-            text = ast.unparse(node.func)
-            filling = text.endswith(
-                (
-                    "_",
-                    ".modules",
-                    ".parameters",
-                    ".named_parameters",
-                    ".named_modules",
-                    ".children",
-                    ".size",
-                    ".dim",
-                )
-            )
-            if not filling and not text.startswith(harmless):
-                return False
-        if isinstance(node, ast.Return | ast.Yield | ast.FunctionDef):
-            return False
-        if isinstance(node, ast.Assign) and any(not isinstance(t, ast.Name) for t in node.targets):
-            return False
-    return True
+def reaches(value: Any) -> bool:
+    """Whether a value is, or holds, an object of the caller: what gets it could change it or call it."""
+    match value:
+        case CppFunction() | PyFunction() | PyClass() | PyObject() | Extension() | Super() | Hidden():
+            return True
+        case PyList() | PyDict() | PyIterator() | Scope() | Layer():
+            return True
+        case BoundMethod(owner=owner):
+            return reaches(owner)
+        case Items(items=items):
+            return any(reaches(v) for v in items)
+    return False
 
 
 def holds_code(value: Any) -> bool:
-    """Whether a value is, or holds, something of the caller that may launch when it is called."""
+    """Whether a value is, or holds, something of the caller that may launch when it is called, or that can be changed."""
     match value:
-        case CppFunction() | PyFunction() | PyObject() | Extension():
-            return True
-        case BoundMethod(owner=owner):
-            return holds_code(owner)
-        case Items(items=items) | PyList(items=items):
+        case PyList(items=items):
             return any(holds_code(v) for v in items)
-        case PyDict(items=table):
-            return any(holds_code(v) for v in table.values())
-        case Layer(kind="Sequential" | "ModuleList", attributes=attributes):
+        case Items(items=items):
+            return any(holds_code(v) for v in items)
+        case Layer(attributes=attributes):
             return any(holds_code(v) for v in attributes.values())
-    return False
+    return reaches(value)

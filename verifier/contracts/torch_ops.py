@@ -70,7 +70,10 @@ _SAME_SHAPE = frozenset(
 
 _INPLACE_SAME = frozenset(
     "mul_ add_ sub_ div_ clamp_ relu_ zero_ fill_ copy_ exp_ sqrt_ masked_fill_ uniform_ normal_ bernoulli_ detach_ "
-    "requires_grad_ scatter_ scatter_add_ index_put_ tanh_ sigmoid_ abs_ neg_ pow_ clamp_min_ clamp_max_".split()
+    "requires_grad_ scatter_ scatter_add_ index_put_ tanh_ sigmoid_ abs_ neg_ pow_ clamp_min_ clamp_max_ random_ exponential_ "
+    "log_normal_ cauchy_ geometric_ rsqrt_ sin_ cos_ tan_ floor_ ceil_ round_ trunc_ log_ log2_ log10_ log1p_ exp2_ expm1_ "
+    "square_ reciprocal_ sign_ erf_ addmm_ addcmul_ addcdiv_ addmv_ baddbmm_ lerp_ masked_scatter_ index_fill_ index_copy_ index_add_ "
+    "fmod_ remainder_ floor_divide_ true_divide_ multiply_ subtract_ divide_ negative_ fill_diagonal_ nan_to_num_".split()
 )
 
 _REBINDING = frozenset(
@@ -101,6 +104,12 @@ _COMPARISONS = frozenset("eq ne lt gt le ge logical_not isnan isinf".split())
 _MAYBE_SELF = frozenset(
     "to cuda cpu type_as detach data alias float half double long int bool bfloat16 type requires_grad_".split()
 )
+
+
+def may_convert(name: str) -> bool:
+    """Whether a method may give the same tensor, with another dtype or on another device."""
+    return name in _MAYBE_SELF
+
 
 CREATE = {"empty": (False, False), "zeros": (True, True), "ones": (True, False), "full": (True, False), "rand": (True, False),
            "randn": (True, False), "randint": (True, False)}  # fmt: skip
@@ -166,12 +175,12 @@ def call_method(
         case "dtype" | "scalar_type" | "type" if not args:
             return Dtype(dtype_name(run, tensor), tensor)
         case "clone":
-            return allocate(
-                run, hint, tensor.dims, dtype_name(run, tensor), initialized=True, layout=_kept(run, tensor)
-            )
+            layout = "dense" if args or kwargs else _kept(run, tensor)
+            return allocate(run, hint, tensor.dims, dtype_name(run, tensor), initialized=True, layout=layout)
         case _ if name in _NEW:
             shape = shape_argument(run, args[:1] if name == "new_full" else args)
-            return _create(run, _NEW[name], shape, dtype_argument(run, kwargs) or tensor.dtype, span, hint)
+            dtype = dtype_argument(run, kwargs) if "dtype" in kwargs else tensor.dtype
+            return _create(run, _NEW[name], shape, dtype, span, hint)
         case _ if name in _MAYBE_SELF:
             return maybe_self(run, tensor, name, args, kwargs, hint)
         case _ if name in _INPLACE_SAME:
@@ -226,9 +235,16 @@ def call_function(
             shape_values = [v for v in rest if isinstance(v, Items | Sizes)]
         if "size" in kwargs:
             shape_values = [kwargs["size"]]
-        if not options and dtype is None and name != "randint":
+        filled = kwargs.get("fill_value", rest[1] if len(rest) > 1 else None)
+        if (
+            not options
+            and "dtype" not in kwargs
+            and (name != "full" or isinstance(filled, Float))
+            and name != "randint"
+        ):
             dtype = "f32"
-        followed = all(isinstance(v, Int | Items | Sizes | Options | Dtype | Float) for v in rest)
+        followed = all(isinstance(v, Int | Items | Sizes | Options | Dtype | Float | Bool) for v in rest)
+        followed = followed and not {"memory_format", "layout", "names"} & set(kwargs)
         return _create(
             run,
             name,
@@ -245,15 +261,24 @@ def call_function(
         dtype = dtype_argument(run, kwargs)
         for value in args[1:]:
             dtype = dtype or dtype_value(run, value if isinstance(value, Options | Dtype) else None)
+        if "dtype" not in kwargs:
+            dtype = dtype or dtype_name(run, first)
         kind = name.removesuffix("_like")
         initialized, zero = CREATE[kind]
         # preserve_format: contiguous only if the argument is; dense in any case
+        plain = is_contiguous(run, first) and "memory_format" not in kwargs
         return allocate(
-            run, hint, first.dims, dtype or dtype_name(run, first), initialized=initialized, zero=zero,
-            layout="contiguous" if is_contiguous(run, first) else "dense",
+            run, hint, first.dims, dtype, initialized=initialized, zero=zero, layout="contiguous" if plain else "dense"
         )  # fmt: skip
+    others = [v for v in (*args[1:], *kwargs.values()) if isinstance(v, Tensor | Unknown)]
+    if name in ("clamp", "masked_fill") and others:  # the result is as large as both
+        return _combination(run, name, [*args, *(v for v in kwargs.values() if v in others)], {}, hint)
     if name in _SAME_SHAPE:
         dtype = "bool" if name in _COMPARISONS else dtype_name(run, first)
+        if "dtype" in kwargs:
+            dtype = dtype_argument(run, kwargs)
+        elif any(isinstance(a, Dtype | Unknown) for a in args[1:]):
+            dtype = None
         if (
             dtype not in _FLOATS
             and dtype != "bool"
@@ -287,8 +312,11 @@ def _combination(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str
     dtype = dtype_name(run, first)
     if dtype not in _FLOATS or "dtype" in kwargs or any(isinstance(a, Dtype) for a in args):
         dtype = None  # sums of ints are int64, indices too
-    if name in _BROADCAST:
-        out = broadcast(run, tensors)
+    if name in _BROADCAST or name in ("clamp", "masked_fill"):
+        given = (*args, *(v for k, v in kwargs.items() if k not in ("alpha", "rounding_mode")))
+        known = all(isinstance(v, Tensor | Int | Float | Bool) for v in given)
+        tensors = [v for v in given if isinstance(v, Tensor)]
+        out = broadcast(run, tensors) if known else None
         result = "bool" if name in _COMPARISONS else _promoted(run, name, args)
         if out is None:
             return allocate_unknown(run, hint, result)
@@ -298,7 +326,7 @@ def _combination(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str
     if dims is None:
         if name in _ALLOCATING:
             return allocate_unknown(run, hint, dtype)
-        return opaque(run, hint, f"{name}()", dtype)
+        return opaque(run, hint, f"{name}()", dtype if name in _SAME_DTYPE else None)
     return allocate(run, hint, dims, dtype, initialized=True, layout="free")
 
 
@@ -403,7 +431,7 @@ def _reduction(run: Run, args: Sequence[Value], kwargs: Mapping[str, Value]) -> 
     at = int_list([which])
     if (
         dims is None
-        or at is None
+        or not at  # no dims at all are all of them
         or any(i.value is None for i in at)
         or not isinstance(keep, Bool)
         or keep.value is None
@@ -429,8 +457,14 @@ _SHAPES: dict[str, Handler] = {
 }
 
 _ALLOCATING = frozenset(
-    "matmul mm bmm linear sum mean prod amax amin var std logsumexp argmax argmin conv1d conv2d conv3d conv_transpose1d "
-    "conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d einsum addmm baddbmm "
-    "norm cat stack repeat index_select gather dot outer bitwise_and adaptive_avg_pool1d adaptive_avg_pool2d "
+    "matmul mm bmm linear sum mean prod amax amin var std logsumexp conv1d conv2d conv3d conv_transpose1d "
+    "conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d addmm baddbmm "
+    "norm cat stack repeat index_select gather dot outer adaptive_avg_pool1d adaptive_avg_pool2d "
     "adaptive_avg_pool3d cross_entropy mse_loss".split()
 )
+
+_SAME_DTYPE = frozenset(
+    "einsum pad roll interpolate upsample narrow chunk select unfold diagonal rot90 pixel_shuffle pixel_unshuffle scatter "
+    "scatter_add masked_select take tile repeat_interleave squeeze unsqueeze flatten movedim swapaxes moveaxis index".split()
+)
+"""Operations of which no more is known than that they keep the dtype."""

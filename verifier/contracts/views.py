@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specs.location import Span
-from verifier.contracts.objects import Dtype, Options, Shape, Sizes, Tensor, Unknown, Value
+from verifier.contracts.objects import Dtype, Items, Options, Shape, Sizes, Tensor, Unknown, Value
 from verifier.contracts.run import Dead, FreeShape, NotSimple, Run, Storage
 from verifier.contracts.tensors import (
     DTYPES,
@@ -195,7 +195,9 @@ def view(run: Run, tensor: Tensor, name: str, args: Sequence[Value], span: Span,
         return reinterpret(run, tensor, args[0].tensor.dims, name == "reshape", hint)
     wanted = int_list(args)
     if wanted is None or any(d.lo is not None and d.lo < 0 and d.value != -1 for d in wanted if d.type == PY):
-        return opaque(run, hint, f"{name} with dims that are not followed", tensor.dtype)
+        dims_only = all(isinstance(a, Int | Items | Sizes | Unknown) for a in args)
+        kept = tensor.dtype if dims_only and not any(isinstance(a, Unknown) for a in args) else None
+        return opaque(run, hint, f"{name} with dims that are not followed", kept)
     free = [i for i, d in enumerate(wanted) if d.value == -1]
     total = numel(run, tensor)
     if len(free) > 1:
@@ -347,6 +349,8 @@ def maybe_self(
         wanted = wanted or found
     if wanted:
         dtype = wanted
+    elif "dtype" in kwargs or any(isinstance(v, Dtype | Tensor) for v in args):
+        dtype = None  # another one, which is not known
     cuda = name == "cuda" or any(
         isinstance(v, Text) and v.value.startswith("cuda") for v in (*args, *kwargs.values())
     )

@@ -1,0 +1,456 @@
+"""Calls of PyTorch, the builtins and other libraries by a Python caller.
+
+Invariant: a library function that is not known to leave the caller's objects and tensors as they are is refused.
+
+Example: ``torch.empty_like(x)`` allocates; ``math.ceil(n / 4)`` holds for the problem's ``n`` only, and says so.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from verifier.contracts import layers, tensors, torch_ops, views
+from verifier.contracts.layers import Layer
+from verifier.contracts.objects import (
+    Float,
+    Items,
+    Null,
+    Shape,
+    Sizes,
+    Tensor,
+    Text,
+    Unknown,
+)
+from verifier.contracts.python_objects import Objects
+from verifier.contracts.python_values import (
+    EXCEPTIONS,
+    OTHER_DEVICE,
+    BoundMethod,
+    Dotted,
+    Extension,
+    Hidden,
+    PyClass,
+    PyDict,
+    PyIterator,
+    PyList,
+    PyObject,
+    Scope,
+    Super,
+    holds_code,
+    key_of,
+    math_call,
+    plain,
+    reaches,
+)
+from verifier.contracts.values import (
+    FALSE,
+    PY,
+    TRUE,
+    Bool,
+    Int,
+    arith,
+    as_bool,
+    as_int,
+    const,
+    convert,
+    truth,
+)
+
+_MAX_LOOP = 64
+_LOADS = ("torch.utils.cpp_extension.load_inline", "torch.utils.cpp_extension.load")
+_INERT = (
+    "os.", "time.", "random.", "logging.", "warnings.", "pathlib.", "hashlib.", "tempfile.", "textwrap.", "typing.", "datetime.",
+    "torch.backends.", "torch.version.", "numpy.random.", "platform.", "shutil.which", "torch.utils.cpp_extension.",
+    "itertools.count", "collections.namedtuple", "torch.random.", "torch.profiler.", "torch.autograd.profiler.",
+)  # fmt: skip
+"""Libraries whose functions change nothing of the caller, given only numbers and texts."""
+_CUDA_SETTERS = frozenset(
+    "synchronize empty_cache manual_seed manual_seed_all init reset_peak_memory_stats".split()
+)
+_CUDA_QUERIES = frozenset(
+    "is_available device_count current_device get_device_name get_device_capability get_device_properties current_stream "
+    "default_stream memory_allocated memory_reserved max_memory_allocated Event is_bf16_supported".split()
+)
+_SETTINGS = frozenset(
+    "manual_seed seed set_grad_enabled set_num_threads set_printoptions set_float32_matmul_precision get_num_threads "
+    "use_deterministic_algorithms initial_seed get_default_dtype is_grad_enabled".split()
+)
+_PAIRS = (
+    "max",
+    "min",
+    "topk",
+    "sort",
+    "split",
+    "chunk",
+    "unbind",
+    "meshgrid",
+    "cummax",
+    "cummin",
+    "median",
+    "mode",
+)
+_QUERIES = frozenset(
+    "is_tensor is_floating_point is_complex is_autocast_enabled numel allclose equal finfo iinfo Generator result_type "
+    "promote_types can_cast broadcast_shapes".split()
+)
+_IN_PLACE = frozenset(
+    "relu relu6 hardtanh elu selu celu leaky_relu rrelu silu mish hardsigmoid hardswish threshold dropout dropout1d dropout2d "
+    "dropout3d alpha_dropout feature_alpha_dropout".split()
+)
+"""Functions of torch.nn.functional with a parameter ``inplace``."""
+_KINDS = frozenset(
+    "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d LayerNorm "
+    "GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d ReLU GELU SiLU Sigmoid Tanh Softmax MaxPool1d MaxPool2d MaxPool3d "
+    "AvgPool1d AvgPool2d AvgPool3d Embedding Sequential ModuleList Identity Flatten Dropout".split()
+)
+"""Layers none of which is another."""
+_PURE = frozenset(
+    "abs round pow divmod str repr type id hash callable any all sum set frozenset slice bytes chr ord hex sorted int float bool "
+    "min max len range tuple list zip enumerate reversed map".split()
+)
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (Int, Bool), "bool": (Bool,), "str": (Text,), "tuple": (Items, Sizes), "list": (PyList,), "dict": (PyDict,),
+    "float": (),
+}  # fmt: skip
+
+
+def _sources(values: Sequence[Any]) -> tuple[Any, ...]:
+    """What an iterator over these goes through."""
+    return tuple(
+        v for value in values for v in (value, *(value.sources if isinstance(value, PyIterator) else ()))
+    )
+
+
+class Library(Objects):
+    """Methods are left to the subclass."""
+
+    def library(
+        self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope, hint: str
+    ) -> Any:
+        last = name.split(".")[-1]
+        if name in _LOADS and "is_python_module" not in kwargs:
+            return Extension()
+        if name.startswith("builtins."):
+            return self._builtin(last, args, kwargs, node, scope)
+        if last.startswith("_") and not name.startswith("torch.nn.init."):
+            self.refuse(node, f"{name}()")
+        if name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
+            return self._container(last, args, kwargs, node)
+        self.refuse_code(args, kwargs, node)
+        args = [plain(a) for a in args]
+        kwargs = {k: plain(v) for k, v in kwargs.items()}
+        if any(isinstance(v, PyDict | PyIterator) for v in (*args, *kwargs.values())):
+            self.refuse(node, f"what is passed to {name}()")
+        if name.startswith("math."):
+            return self._math(last, args, node)
+        if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
+            return self._parameter(args, kwargs, node, hint)
+        if name.startswith("torch.nn.functional.") or (name.startswith("torch.") and name.count(".") == 1):
+            return self._torch(name, last, args, kwargs, node, hint)
+        if name.startswith(("torch.fft.", "torch.linalg.", "torch.special.")) and "out" not in kwargs:
+            return torch_ops.call_function(self.run, name, args, kwargs, self.span(node), hint)
+        if name.startswith("torch.nn.init."):
+            if args and isinstance(args[0], Tensor):
+                self.run.write(args[0].storage)
+            else:
+                self.forget_contents()
+            return Unknown(f"{name}()")
+        if name.startswith("torch.nn.") and name.count(".") == 2 and last[0].isupper():
+            return layers.build(self.run, last, args, kwargs, hint or last.lower())
+        if name.startswith("torch.cuda.") and last in _CUDA_SETTERS:
+            return Null()
+        numbers = not any(reaches(v) or isinstance(v, Tensor | Unknown) for v in (*args, *kwargs.values()))
+        if name.startswith("torch.cuda.") and last in _CUDA_QUERIES:
+            return Unknown(f"{name}()")
+        if numbers and name.startswith(_INERT):
+            return Unknown(f"{name}()")
+        self.refuse(node, f"{name}()")
+
+    def refuse_code(self, args: Sequence[Any], kwargs: dict[str, Any], node: ast.AST) -> None:
+        """A function that is handed to a library may be called there with anything; an object may be changed."""
+        if any(holds_code(v) for v in (*args, *kwargs.values())):
+            self.refuse(node, "a function or an object that is passed on")
+
+    def _container(self, kind: str, args: list[Any], kwargs: dict[str, Any], node: ast.AST) -> Layer:
+        parts = list(args)
+        if (
+            len(parts) == 1
+            and (inner := self.sequence(parts[0])) is not None
+            and not isinstance(parts[0], Layer)
+        ):
+            parts = inner
+        if kind == "ModuleList" and len(args) > 1:
+            self.refuse(node, "nn.ModuleList of several arguments")
+        if kwargs or not all(isinstance(p, Layer | PyObject) for p in parts):
+            self.refuse(node, f"what is passed to nn.{kind}")
+        return Layer(kind, {f"_{i}": p for i, p in enumerate(parts)})
+
+    def _parameter(self, args: list[Any], kwargs: dict[str, Any], node: ast.AST, hint: str) -> Any:
+        source = args[0] if args else kwargs.get("data")
+        if isinstance(source, Tensor):
+            storage = self.run.storages[source.storage]
+            storage.initialized, storage.host_name = True, hint or storage.host_name
+            self.run.uninitialised.discard(source.storage)
+            if not isinstance(source.dims, Shape):
+                self.run.caller_dims.append(source.dims)
+            return tensors.replace(source, host_name=hint or source.host_name)
+        if source is None:
+            self.refuse(node, "a parameter without data")
+        return tensors.opaque(
+            self.run, hint or "parameter", "a parameter made of something that is not followed"
+        )
+
+    def _math(self, last: str, args: list[Any], node: ast.AST) -> Any:
+        pins = frozenset[str]().union(*(a.pins for a in args if isinstance(a, Float)))
+        result = math_call(last, args)
+        if isinstance(result, Float):
+            return Float(result.value, pins=pins)
+        if isinstance(result, Int):
+            self.pin(pins, node)
+        return result
+
+    def _torch(
+        self, name: str, last: str, args: list[Any], kwargs: dict[str, Any], node: ast.AST, hint: str
+    ) -> Any:
+        span = self.span(node)
+        if last in _SETTINGS or last in _QUERIES:
+            return Unknown(f"{name}()")
+        if last == "device":
+            return OTHER_DEVICE
+        if last == "Size" and len(args) == 1 and isinstance(args[0], Items | Sizes):
+            return args[0]
+        if last in ("no_grad", "inference_mode", "enable_grad"):
+            return Unknown(f"{name}()")
+        if torch_ops.changes_handle(last) or "out" in kwargs or last.startswith("set_"):
+            self.refuse(node, f"{name}(), which may change a tensor in place,")
+        if last == "Tensor" and args and all(isinstance(a, Int) for a in args):
+            return torch_ops.call_function(self.run, "empty", args, {}, span, hint)
+        if last in ("Tensor", "FloatTensor", "tensor", "linspace", "eye", "arange") and not any(
+            isinstance(a, Tensor) for a in args
+        ):
+            return tensors.allocate_unknown(self.run, hint or last, None)
+        if last in (
+            "Tensor",
+            "FloatTensor",
+            "from_numpy",
+            "as_tensor",
+            "asarray",
+            "frombuffer",
+            "from_dlpack",
+        ):
+            return tensors.opaque(self.run, hint or last, f"{name}(), which may share memory")
+        if last in _PAIRS:
+            return Unknown(f"{last}()")
+        if last in ("batch_norm", "instance_norm"):
+            for value in args[1:3]:
+                if isinstance(value, Tensor):
+                    self.run.write(value.storage)
+            if any(k.startswith("running") for k in kwargs) or any(isinstance(v, Unknown) for v in args[1:3]):
+                self.forget_contents()
+        if last in _IN_PLACE and args and isinstance(args[0], Tensor):
+            switched = kwargs.get("inplace", FALSE) != FALSE
+            other = any(not isinstance(v, Int | Float) and v != FALSE for v in args[1:])
+            if switched or other or "dropout" in last:
+                self.run.write(args[0].storage)
+                return views.maybe_self(self.run, args[0], "to", [], {}, hint or last)
+            kwargs = {k: v for k, v in kwargs.items() if k != "inplace"}
+        made = torch_ops.call_function(self.run, last, args, kwargs, span, hint)
+        if last in torch_ops.CREATE and isinstance(made, Tensor):
+            self.run.storages[made.storage].how = "argument"  # the caller's, and on whatever device it is
+        return made
+
+    # --- builtins -------------------------------------------------------------------------------------------------------
+
+    def _builtin(
+        self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope
+    ) -> Any:
+        if name not in (
+            "getattr",
+            "setattr",
+            "delattr",
+            "super",
+            "isinstance",
+            "hasattr",
+            "type",
+            "dict",
+            "print",
+        ):
+            for value in (*args, *kwargs.values()):
+                if isinstance(value, Hidden):
+                    self.refuse(node, value.why)
+        match name, args:
+            case "super", _:
+                return self._super(args, node, scope)
+            case (("int" | "float" | "bool"), [value]):
+                return self._scalar(name, value, node)
+            case "len", [value]:
+                return self._length(value)
+            case "range", _ if 1 <= len(args) <= 3 and all(isinstance(a, Int) for a in args):
+                values = [a.value for a in args]
+                if (
+                    None not in values
+                    and (len(values) < 3 or values[2] != 0)
+                    and len(range(*values)) <= _MAX_LOOP
+                ):
+                    return Items(tuple(const(i, PY) for i in range(*values)))
+                return Unknown("range()")
+            case (("min" | "max"), _) if not kwargs:
+                return self._extreme(name, args)
+            case "tuple", []:
+                return Items(())
+            case (("tuple" | "list"), [value]):
+                items = self.sequence(value)
+                if items is not None:
+                    return Items(tuple(items)) if name == "tuple" else PyList(items)
+                if isinstance(value, Sizes) and name == "tuple":
+                    return value
+            case "list", []:
+                return PyList([])
+            case "dict", [] | [PyDict()]:
+                return PyDict({**(args[0].items if args else {}), **kwargs})
+            case "enumerate", [value] if not kwargs and (items := self.sequence(value)) is not None:
+                return PyIterator([Items((const(i, PY), v)) for i, v in enumerate(items)], _sources([value]))
+            case "reversed", [value] if (items := self.sequence(value)) is not None:
+                return PyIterator(items[::-1], _sources([value]))
+            case "zip", _ if not kwargs:
+                columns = [c for c in map(self.sequence, args) if c is not None]
+                if len(columns) == len(args):
+                    return PyIterator(
+                        [Items(tuple(row)) for row in zip(*columns, strict=False)], _sources(args)
+                    )
+            case "isinstance", [value, kinds]:
+                return self._is_instance(value, kinds)
+            case "print", _:
+                if not any(isinstance(v, PyObject | Hidden) or holds_code(v) for v in args):
+                    return Null()
+            case "abs", [Int() as value] if value.lo is not None and value.lo >= 0:
+                return value
+            case "setattr", [owner, Text(value=text), value]:
+                self.set_attribute(owner, text, value, node)
+                return Null()
+            case "delattr", [PyObject() as owner, Text(value=text)]:
+                self.set_attribute(owner, text, None, node)
+                return Null()
+            case "getattr", [owner, Text(value=text), *rest]:
+                return self._get(owner, text, rest, node)
+            case "hasattr", [owner, Text(value=text)]:
+                found = self._get(owner, text, [Null()], node, probe=True)
+                return TRUE if found is TRUE else Unknown("hasattr()")
+            case "type", [PyObject(cls=cls)]:
+                return cls
+            case "sum", [Items(items=items) | PyList(items=items)] if all(isinstance(i, Int) for i in items):
+                total = const(0, PY)
+                for item in items:
+                    total = arith("+", total, convert(item, PY), PY) or total
+                return total
+            case "object", []:
+                return Unknown("an object")
+            case "str", [value] if (known := key_of(value)) is not None:
+                return Text(str(known))
+        given = (*args, *kwargs.values())
+        lists = all(not holds_code(v) for v in given if isinstance(v, PyList | Items))
+        others = any(reaches(v) for v in given if not isinstance(v, PyList | Items))
+        if (name in _PURE or name in EXCEPTIONS) and lists and not others:
+            return Unknown(f"{name}()")
+        self.refuse(node, f"{name}() of this")
+
+    def _super(self, args: list[Any], node: ast.AST, scope: Scope) -> Super:
+        cls, instance = args if len(args) == 2 else (scope.find("__class__"), scope.find("__first__"))
+        if len(args) not in (0, 2) or not isinstance(cls, PyClass) or not isinstance(instance, PyObject):
+            self.refuse(node, "super() here")
+        if cls not in instance.cls.line():
+            self.refuse(node, "super() of another class")
+        return Super(instance, cls)
+
+    def _length(self, value: Any) -> Any:
+        items = self.sequence(value)
+        if items is not None:
+            return const(len(items), PY)
+        if isinstance(value, Text):
+            return const(len(value.value), PY)
+        return tensors.size(self.run, value, const(0)) if isinstance(value, Tensor) else Unknown("len()")
+
+    def _extreme(self, name: str, args: list[Any]) -> Any:
+        flat = (self.sequence(args[0]) if len(args) == 1 else args) or []
+        if flat and all(isinstance(a, Int) for a in flat):
+            out = convert(flat[0], PY)
+            for item in flat[1:]:
+                found = arith(name, out, convert(item, PY), PY)
+                if found is None:
+                    return Unknown(name)
+                out = found
+            return out
+        return Unknown(name)
+
+    def _get(self, owner: Any, name: str, rest: list[Any], node: ast.AST, probe: bool = False) -> Any:
+        """``getattr``; with ``probe`` TRUE where the attribute is surely there."""
+        if isinstance(owner, PyObject):
+            value = self.recall(owner, name, self.kept.attributes, owner.attributes.get(name), node)
+            if value is None and owner.cls.find(name) is None and rest and name != "training":
+                return Unknown(f"{name}, which may not be there") if not probe else FALSE
+        found = self.attribute(owner, name, node)
+        there = not isinstance(found, BoundMethod)
+        if probe:
+            return truth(there)
+        if not there and rest:
+            if reaches(owner):
+                self.refuse(node, f"getattr() of {name}, which may not be there,")
+            return Unknown(name)
+        return found
+
+    def _is_instance(self, value: Any, kinds: Any) -> Any:
+        """Where both sides are certain."""
+        candidates = kinds.items if isinstance(kinds, Items) else (kinds,)
+        answers = [self._is_one(value, k) for k in candidates]
+        if TRUE in answers:
+            return TRUE
+        return FALSE if all(a == FALSE for a in answers) else Unknown("isinstance()")
+
+    def _is_one(self, value: Any, kind: Any) -> Bool | None:
+        match value, kind:
+            case PyObject(cls=cls), PyClass():
+                return truth(kind in cls.line())
+            case PyObject(cls=cls), Dotted(name="torch.nn.Module"):
+                return TRUE if any(n.startswith("torch.nn.") for n in cls.libraries()) else None
+            case Layer(), PyClass():
+                return FALSE
+            case Layer(), Dotted(name="torch.nn.Module"):
+                return TRUE
+            case Layer(kind=mine), Dotted(name=name) if name.startswith("torch.nn.") and name.count(".") == 2:
+                other = name.split(".")[-1]
+                if mine == other:
+                    return TRUE
+                return FALSE if {mine, other} <= _KINDS else None
+            case Tensor(), Dotted(name="torch.Tensor"):
+                return TRUE
+            case ((Int() | Bool() | Text() | Items() | Sizes() | PyList() | PyDict()), Dotted(name=name)) if (
+                name.startswith("builtins.") and name[9:] in _TYPES
+            ):
+                return truth(isinstance(value, _TYPES[name[9:]]))
+            case Float(value=number), Dotted(name="builtins.float") if number is not None:
+                return TRUE
+            case Tensor(), Dotted(name=name) if name.startswith("builtins."):
+                return FALSE
+        return None
+
+    def _scalar(self, name: str, value: Any, node: ast.AST) -> Any:
+        if isinstance(value, Bool):
+            value = as_int(value, PY) if value.plain else Unknown("a condition")
+        match name, value:
+            case "int", Int():
+                return value
+            case "int", Float(value=number, pins=pins) if number is not None:
+                self.pin(pins, node)
+                return const(int(number), PY)
+            case "float", Int():
+                number, pins = self.number(value)
+                return Float(None if number is None else float(number), pins=pins)
+            case "float", Float():
+                return value
+            case "bool", Int():
+                return as_bool(value)
+        if reaches(value):
+            self.refuse(node, f"{name}() of an object")
+        return Unknown(f"{name}()")
