@@ -304,9 +304,9 @@ def test_a_user_function_under_an_intrinsics_name_is_the_users() -> None:
         ("void *p = malloc(4);", "function without a meaning", "malloc"),
         ("o[0] = __shfl(k, 0);", "function without a meaning", "__shfl"),
         (
-            "auto g = cooperative_groups::binary_partition(cooperative_groups::coalesced_threads(), k > 0);",
+            "auto g = cooperative_groups::tiled_partition<4>(cooperative_groups::coalesced_threads());",
             "cooperative group",
-            "binary_partition of cooperative_groups::coalesced_group",
+            "tiled_partition of cooperative_groups::coalesced_group",
         ),
         ("o[0] = __hadd(1, 2);", "function without a meaning", "add of integers by an intrinsic"),
     ],
