@@ -84,7 +84,7 @@ class Caller(Statements):
         for index, value in enumerate(inputs):
             if isinstance(value, Tensor):
                 self.run.storages[value.storage].source = f"argument {index}"
-        result = self.run_function(usr, inputs, {}, Span(self.path, 0))
+        result = self.run_function(usr, inputs, Span(self.path, 0))
         if isinstance(result, Tensor) and result.layout != "other":
             self.run.returned = result.storage
 

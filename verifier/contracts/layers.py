@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from specs.location import Span
 from verifier.contracts import tensors, torch_ops, views
-from verifier.contracts.objects import Float, Items, Null, Tensor, Unknown, Value
+from verifier.contracts.objects import Float, Items, Null, Tensor, Text, Unknown, Value
 from verifier.contracts.run import Run, Storage
 from verifier.contracts.values import DIM_MAX, FALSE, PY, Bool, Int, arith, compare, const, convert
 
@@ -143,6 +143,12 @@ def build(run: Run, kind: str, args: Sequence[Value], kwargs: Mapping[str, Value
     else:
         layer.attributes |= dict(kwargs)
         layer.attributes |= {f"_{i}": a for i, a in enumerate(args)}
+    followed = all(isinstance(a, Int | Float | Bool | Items | Null | Tensor | Text) for a in args)
+    if not followed or not isinstance(kwargs.get("dtype", Null()), Null):
+        for key, value in layer.attributes.items():
+            if isinstance(value, Tensor):
+                run.storages[value.storage].dtype = None
+                layer.attributes[key] = tensors.replace(value, dtype=None)
     return layer
 
 

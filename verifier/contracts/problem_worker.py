@@ -60,6 +60,8 @@ class Names:
     def wrap(self, name: str, value: Any) -> Any:
         if type(value) is int:
             name = f"{name}_" if name in FUNCTIONS or not name.isascii() else name
+            while self.values.get(name, value) != value:  # bound again: another size
+                name += "_"
             self.values[name] = value
             return Sym(value, name)
         if (
@@ -78,9 +80,8 @@ def describe(value: Any, bases: dict[int, int]) -> dict[str, Any]:
     """An argument as data. ``bases`` numbers the memory of tensors, so that shared memory is seen."""
     if isinstance(value, Tensor):
         shape = None if value.shape is None else [text_of(d) for d in value.shape]
-        content = (
-            None if value.low is None or value.high is None else [text_of(value.low), text_of(value.high)]
-        )
+        known = value.low is not None and value.high is not None and not value.base.changed
+        content = [text_of(value.low), text_of(value.high)] if known else None  # type: ignore[arg-type]
         return {
             "kind": "tensor",
             "shape": shape,

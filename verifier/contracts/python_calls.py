@@ -397,7 +397,9 @@ class Calls(Library):
             self.refuse(node, f"the C++ function {name}, which is defined {many},")
         if self._rebinds(found[0], set()):
             self.refuse(node, f"the C++ function {name}, which changes a tensor in place,")
-        return self.run_function(found[0], args, kwargs, self.span(node))
+        if kwargs or len(args) < len(self.code.functions[found[0]]["params"]):
+            self.refuse(node, f"a call of the C++ function {name} by names or with defaults")
+        return self.run_function(found[0], args, self.span(node))
 
     def _rebinds(self, usr: str, seen: set[str]) -> bool:
         """Whether a C++ function may give a tensor that it gets other sizes or memory."""
@@ -424,7 +426,7 @@ class Calls(Library):
         function: Node | None = self.code.functions.get(usr)
         return function is not None and walk(function["body"])
 
-    def run_function(self, usr: str, args: list[Any], kwargs: dict[str, Any], span: Span) -> Any:
+    def run_function(self, usr: str, args: list[Any], span: Span) -> Any:
         """Execute a C++ function of the extension."""
         function = self.code.functions[usr]
         self.called.add(usr)
@@ -432,8 +434,6 @@ class Calls(Library):
         for index, param in enumerate(function["params"]):
             if index < len(args):
                 values.append(self._bound_value(args[index], param, span))
-            elif param["name"] in kwargs:
-                values.append(self._bound_value(kwargs[param["name"]], param, span))
             elif param["default"] is not None:
                 values.append(self.host.eval(param["default"]))
             else:

@@ -97,7 +97,8 @@ class Decisions:
         self.assigned: set[tuple[int, str]] = set()
         """Names that this call of forward() has given to older objects."""
         self.recalled: dict[tuple[int, str], bool] = {}
-        self.functions = _callable(code)
+        texts = (n.value for n in ast.walk(self.tree) if isinstance(n, ast.Constant))
+        self.functions = _callable(code, frozenset(t for t in texts if isinstance(t, str)))
 
     def span(self, node: ast.AST) -> Span:
         return Span(self.path, getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1)
@@ -281,12 +282,36 @@ class Decisions:
         return TRUE
 
 
-def _callable(code: HostCode) -> dict[str, list[str]]:
-    """The C++ functions by the names that Python sees: those of bindings, else their own."""
+def _callable(code: HostCode, written: frozenset[str]) -> dict[str, list[str]]:
+    """The C++ functions by the names that Python sees: those of bindings, else their own.
+
+    ``written``: the texts of the caller, among them the names that it asks ``load_inline`` to bind.
+    """
+    counted: dict[str, int] = {}
+
+    def walk(node: Any, label: bool = True) -> None:
+        if isinstance(node, list):
+            for item in node:
+                walk(item, label)
+        elif isinstance(node, dict):
+            if node.get("k") == "str" and label:
+                counted[node["v"]] = counted.get(node["v"], 0) + 1
+            plain_def = node.get("k") == "method" and node["name"].endswith("module_::def")
+            for key, value in node.items():
+                if plain_def and key == "args":
+                    walk(value[:2])  # what follows are descriptions and arguments
+                elif key != "s":
+                    walk(value)
+
+    own = [f["body"] for f in code.functions.values() if f["name"].startswith("vk_bindings")]
+    walk(own)
     out: dict[str, list[str]] = {}
     for usr, function in code.functions.items():
-        if function["body"] is not None and "(lambda" not in function["name"]:
-            out.setdefault(function["name"].split("::")[-1], []).append(usr)
+        name = function["name"].split("::")[-1]
+        asked = not own or (name in written and name not in counted)
+        if function["body"] is not None and "(lambda" not in function["name"] and asked:
+            out.setdefault(name, []).append(usr)
     for name, usr in bindings(code).items():
-        out[name] = [usr]
+        if counted.get(name) == 1:
+            out[name] = [usr]
     return out

@@ -42,6 +42,7 @@ from verifier.contracts.python_values import (
     key_of,
     math_call,
     plain,
+    product,
     reaches,
 )
 from verifier.contracts.values import (
@@ -143,8 +144,12 @@ class Library(Objects):
         kwargs = {k: plain(v) for k, v in kwargs.items()}
         if any(isinstance(v, PyDict | PyIterator) for v in (*args, *kwargs.values())):
             self.refuse(node, f"what is passed to {name}()")
+        if name in ("math.prod", "numpy.prod") and len(args) == 1 and not kwargs:
+            found = product(self.sequence(args[0]) or [Unknown("")])
+            fits = isinstance(found, Int) and found.value is not None and abs(found.value) < 1 << 63
+            return found if fits or name == "math.prod" else Unknown(name)
         if name.startswith("math."):
-            return self._math(last, args, node)
+            return Unknown(name) if kwargs else self._math(last, args, node)
         if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
             return self._parameter(args, kwargs, node, hint)
         if name.startswith("torch.nn.functional.") or (name.startswith("torch.") and name.count(".") == 1):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -27,7 +28,9 @@ from verifier.contracts.objects import (
 from verifier.contracts.values import (
     PY,
     Int,
+    arith,
     const,
+    convert,
     truth,
 )
 
@@ -263,14 +266,18 @@ def math_call(name: str, args: list[Any]) -> Any:
         if isinstance(result, bool) or not isinstance(result, int | float):
             return Unknown(f"math.{name}()")
         return const(result, PY) if isinstance(result, int) else Float(float(result))
-    if (
-        name == "prod"
-        and len(args) == 1
-        and isinstance(args[0], Items)
-        and all(isinstance(i, Int) for i in args[0].items)
-    ):
-        return tensors.product([i for i in args[0].items if isinstance(i, Int)])
     return Unknown(f"math.{name}()")
+
+
+def product(values: Sequence[Any]) -> Any:
+    """Exact, as Python multiplies."""
+    total = const(1, PY)
+    for value in values:
+        found = arith("*", total, convert(value, PY), PY) if isinstance(value, Int) else None
+        if found is None:
+            return Unknown("a product")
+        total = found
+    return total
 
 
 def reaches(value: Any) -> bool:

@@ -70,10 +70,11 @@ _SAME_SHAPE = frozenset(
 
 _INPLACE_SAME = frozenset(
     "mul_ add_ sub_ div_ clamp_ relu_ zero_ fill_ copy_ exp_ sqrt_ masked_fill_ uniform_ normal_ bernoulli_ detach_ "
-    "requires_grad_ scatter_ scatter_add_ index_put_ tanh_ sigmoid_ abs_ neg_ pow_ clamp_min_ clamp_max_ random_ exponential_ "
-    "log_normal_ cauchy_ geometric_ rsqrt_ sin_ cos_ tan_ floor_ ceil_ round_ trunc_ log_ log2_ log10_ log1p_ exp2_ expm1_ "
-    "square_ reciprocal_ sign_ erf_ addmm_ addcmul_ addcdiv_ addmv_ baddbmm_ lerp_ masked_scatter_ index_fill_ index_copy_ index_add_ "
-    "fmod_ remainder_ floor_divide_ true_divide_ multiply_ subtract_ divide_ negative_ fill_diagonal_ nan_to_num_".split()
+    "requires_grad_ scatter_ scatter_add_ index_put_ tanh_ sigmoid_ abs_ neg_ pow_ clamp_min_ clamp_max_ random_ "
+    "exponential_ log_normal_ cauchy_ geometric_ rsqrt_ sin_ cos_ tan_ floor_ ceil_ round_ trunc_ log_ log2_ log10_ log1p_ "
+    "exp2_ expm1_ square_ reciprocal_ sign_ erf_ addmm_ addcmul_ addcdiv_ addmv_ baddbmm_ lerp_ masked_scatter_ index_fill_ "
+    "index_copy_ index_add_ fmod_ remainder_ floor_divide_ true_divide_ multiply_ subtract_ divide_ negative_ "
+    "fill_diagonal_ nan_to_num_".split()
 )
 
 _REBINDING = frozenset(

@@ -108,6 +108,8 @@ class Tensor:
         self.dtype = Dtype(dtype)
         self.low, self.high, self.layout = low, high, layout
         self.device = "cpu"
+        self.changed = False
+        """Something may have written to the memory since its values were known."""
 
     def size(self, index: int | None = None) -> Any:
         return self.shape if index is None else self.shape[index]
@@ -131,23 +133,66 @@ class Tensor:
             self if keep else None,
         )
 
+    def unknown(self) -> Tensor:
+        """The result of something that is not known: a tensor of any kind, perhaps in the same memory."""
+        return Tensor(None, "", base=self)
+
+    def spoil(self, shape: bool = False) -> None:
+        """The memory is written to, or the tensor itself becomes another one."""
+        self.base.changed = True
+        if shape:
+            self.shape = self.base.shape = None
+
+    @property
+    def data(self) -> Tensor:
+        return self._same(keep=True)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self.spoil(shape=True)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if name in DTYPES:
             return lambda: self._same(DTYPES[name], keep=DTYPES[name] in ("i32", "i64"))
         if name in _KEEP:
-            return lambda *a, **k: self._same(keep=True)
+            return lambda *a, **k: self.unknown() if "memory_format" in k else self._same(keep=True)
         if name in _POINTWISE:
-            return lambda *a, **k: self._same()
-        return lambda *a, **k: Tensor(None, self.dtype, base=self)
+            return lambda *a, **k: self._pointwise(name, a, k)
+        if name.endswith("_"):
+            return lambda *a, **k: self._in_place(name)
+        return lambda *a, **k: self.unknown()
+
+    def _in_place(self, name: str) -> Tensor:
+        self.spoil(shape=name not in _FILLS)
+        return self
+
+    def _pointwise(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Tensor:
+        values = (*args, *kwargs.values())
+        if "out" in kwargs or "dtype" in kwargs:
+            spoil(values)
+            return self.unknown()
+        plain = [v for v in values if isinstance(v, int | float) or v is None]
+        if len(plain) != len(values):
+            other = values[0] if len(values) == 1 else None
+            return self._with(other) if name in ("add", "sub", "mul", "div") else self.unknown()
+        if self.dtype not in _FLOATS and not (
+            name in ("add", "sub", "mul", "abs", "triu", "tril", "square")
+            and all(isinstance(v, int) for v in values)
+        ):
+            return self.unknown()
+        return self._same()
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        wanted = next((a for a in (*args, *kwargs.values()) if isinstance(a, Dtype)), None)
+        values = (*args, *(v for k, v in kwargs.items() if k not in ("device", "non_blocking", "copy")))
+        wanted = next((a for a in values if isinstance(a, Dtype)), None)
+        if any(not isinstance(v, str | bool | int) and v is not None for v in values):
+            return self.unknown()
         return self._same(wanted, keep=wanted in (None, "i32", "i64"))
 
     def type(self, wanted: Any = None) -> Any:
-        return self.to(wanted)
+        return self.to(wanted) if isinstance(wanted, Dtype) else self.unknown()
 
     def transpose(self, a: int, b: int) -> Tensor:
         if self.shape is None:
@@ -177,18 +222,30 @@ class Tensor:
         return Tensor(tuple(dims), self.dtype, self.low, self.high, self.layout, self)
 
     def _with(self, other: Any) -> Tensor:
-        if isinstance(other, Tensor) and (
-            other.shape is None or self.shape is None or tuple(other.shape) != tuple(self.shape)
-        ):
-            return Tensor(None, self.dtype, base=self)
-        return self._same()
+        """A binary operation: the shape is known for a number, and for a tensor of the same dims."""
+        if isinstance(other, Tensor):
+            same = self.shape is not None and other.shape is not None and self.dtype == other.dtype
+            texts = [[text_of(d) for d in t.shape] for t in (self, other)] if same else [[], ["?"]]
+            return self._same() if texts[0] == texts[1] and self.dtype in _FLOATS else self.unknown()
+        number = isinstance(other, int | float) if self.dtype in _FLOATS else isinstance(other, int)
+        return self._same() if number else self.unknown()
+
+    def _divided(self, other: Any) -> Tensor:
+        return self._with(other) if self.dtype in _FLOATS else self.unknown()
 
     def _compared(self, other: Any) -> Tensor:
-        return self._with(other)._same("bool")
+        if isinstance(other, int | float):
+            return self._same("bool")
+        found = self._with(other)
+        return found._same("bool") if found.shape is not None else found
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = (
-        _with
-    )
+    def _changed(self, other: Any) -> Tensor:
+        self.spoil()
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _with
+    __truediv__ = __rtruediv__ = __pow__ = _divided
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = _changed
     __gt__ = __lt__ = __ge__ = __le__ = _compared
 
     def __neg__(self) -> Tensor:
@@ -198,16 +255,37 @@ class Tensor:
         return Tensor(None, self.dtype, base=self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.low = self.high = None
+        self.spoil()
 
     def __iter__(self) -> Any:
         raise TypeError("iteration over a tensor without values")
 
 
 _KEEP = frozenset("cuda cpu contiguous clone detach requires_grad_ pin_memory clone".split())
-_POINTWISE = frozenset("softmax log_softmax abs exp log sqrt sigmoid tanh relu clamp triu tril normal_ uniform_ fill_ "
-                        "zero_ mul add sub div "
-                       "mul_ add_ sub_ div_ sign round floor masked_fill square pow".split())  # fmt: skip
+_POINTWISE = frozenset("softmax log_softmax abs exp log sqrt sigmoid tanh relu clamp triu tril mul add sub div sign round floor "
+                        "square pow".split())  # fmt: skip
+_FILLS = frozenset(
+    "normal_ uniform_ fill_ zero_ mul_ add_ sub_ div_ random_ clamp_ exponential_ bernoulli_ copy_ requires_grad_ abs_ neg_ "
+    "fill_diagonal_ pow_ relu_ sigmoid_ tanh_ exp_ sqrt_ masked_fill_ scatter_ index_fill_ index_put_".split()
+)
+"""Operations in place that leave the shape."""
+_FLOATS = ("f16", "bf16", "f32", "f64")
+
+
+def spoil(values: Any, shape: bool = True) -> None:
+    """All tensors in these may be changed."""
+    if isinstance(values, Tensor):
+        values.spoil(shape)
+    elif isinstance(values, list | tuple):
+        for value in values:
+            spoil(value, shape)
+    elif isinstance(values, dict):
+        spoil(list(values.values()), shape)
+
+
+def _dtype(dtype: Any, default: str) -> str:
+    """Of a keyword argument; empty for one that is not known."""
+    return default if dtype is None else dtype if isinstance(dtype, Dtype) else ""
 
 
 def _dims(values: Sequence[Any]) -> tuple[int, ...] | None:
@@ -229,9 +307,25 @@ def _creator(name: str) -> Callable[..., Tensor]:
             given = [s for s in given if isinstance(s, list | tuple)]
         if "size" in kwargs:
             given = [kwargs["size"]]
-        return Tensor(_dims(given), dtype or "f32")
+        default = "f32"
+        if name == "full":
+            fill = kwargs.get("fill_value", size[1] if len(size) > 1 else None)
+            default = "f32" if isinstance(fill, float) else "bool" if isinstance(fill, bool) else "i64"
+            if not isinstance(fill, int | float):
+                return Tensor(None, "")
+        return _made(_dims(given), _dtype(dtype, default), kwargs)
 
     return create
+
+
+def _made(
+    shape: tuple[int, ...] | None, dtype: str, kwargs: dict[str, Any], low: Any = None, high: Any = None
+) -> Tensor:
+    """What a creation function gives."""
+    if "out" in kwargs or "layout" in kwargs or "memory_format" in kwargs or not dtype:
+        spoil(kwargs)
+        return Tensor(None, "")
+    return Tensor(shape, dtype, low, high)
 
 
 def randint(
@@ -245,35 +339,46 @@ def randint(
     elif len(numbers) >= 2:
         low, high = numbers[:2]
     top = None if not isinstance(high, int) else high - 1
-    return Tensor(_dims([size]) if size is not None else None, dtype or "i64", 0 if low is None else low, top)
+    shape = _dims([size]) if size is not None else None
+    return _made(shape, _dtype(dtype, "i64"), kwargs, 0 if low is None else low, top)
 
 
 def arange(*args: Any, dtype: str | None = None, **kwargs: Any) -> Tensor:
     if len(args) == 1 and isinstance(args[0], int):
-        return Tensor((args[0],), dtype or "i64", 0, args[0] - 1)
-    return Tensor(None, dtype or "i64")
+        return _made((args[0],), _dtype(dtype, "i64"), kwargs, 0, args[0] - 1)
+    return Tensor(None, "")
 
 
 def _like(tensor: Tensor, *args: Any, dtype: str | None = None, **kwargs: Any) -> Tensor:
-    return Tensor(tensor.shape, dtype or tensor.dtype)
+    return (
+        _made(tensor.shape, _dtype(dtype, tensor.dtype), kwargs)
+        if isinstance(tensor, Tensor)
+        else Tensor(None, "")
+    )
 
 
-def _pointwise(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-    return tensor._same() if isinstance(tensor, Tensor) else tensor
+def _pointwise(name: str) -> Callable[..., Any]:
+    def apply(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        return tensor._pointwise(name, args, kwargs) if isinstance(tensor, Tensor) else Tensor(None, "")
+
+    return apply
 
 
 class Anything:
-    """Any name, callable, usable as a decorator and as a base class."""
+    """Any name, callable, usable as a decorator and as a base class. ``_name``: that of the function, where it is one."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass
+        self._name = args[0] if len(args) == 1 and isinstance(args[0], str) else ""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return Anything()
+        return Anything(name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._name.startswith("set_default"):
+            raise NotImplementedError(f"{self._name}() changes what all other functions make")
+        spoil([args, kwargs], self._name.endswith("_") or "out" in kwargs or self._name == "")
         return Anything()
 
     def __getitem__(self, key: Any) -> Any:
@@ -302,7 +407,7 @@ class StubModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return Anything()
+        return Anything(name)
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -327,9 +432,9 @@ def _fill(module: types.ModuleType) -> None:
     names |= dict.fromkeys(
         ("rand_like", "randn_like", "zeros_like", "ones_like", "empty_like", "full_like"), _like
     )
-    names |= dict.fromkeys(
-        ("triu", "tril", "softmax", "abs", "sigmoid", "relu", "clamp", "exp", "log"), _pointwise
-    )
+    names |= {
+        n: _pointwise(n) for n in ("triu", "tril", "softmax", "abs", "sigmoid", "relu", "clamp", "exp", "log")
+    }
     names |= {n: Dtype(d) for n, d in DTYPES.items()}
     names |= {"randint": randint, "arange": arange, "Tensor": Tensor, "manual_seed": Anything()}
     for name, value in names.items():

@@ -31,7 +31,7 @@ from verifier.smt.terms import Term, TooLarge
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.execute import launch_side, summarize
 from verifier.symex.operation_claims import claim_of, claims_at_uses, relevant
-from verifier.symex.setup import positive_sizes
+from verifier.symex.setup import least_sizes
 from verifier.symex.summary import Operation, Summary
 from verifier.symex.symbols import pinned
 
@@ -77,27 +77,29 @@ class _Failed:
     d: Discharger
 
 
+class _ClauseFound(Exception):
+    """A clause that the problem's sizes vouch for: what is left of this attempt is not worth its time."""
+
+
 def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerdicts:
     """Every requested property's verdict.
 
     With a problem, a size relation that a proof needs and that the problem's sizes satisfy is taken from them: the
     launch is verified again under it, and the clause is reported.
     """
-    engine = _Engine(kernel, contract, settings)
+    engine = _Engine(kernel, contract, settings, hurry=True)
     result = engine.run()
     used: dict[str, Clause] = {}
-    for _ in range(4):
+    for left in reversed(range(8)):
         new = {m.clause: m for m in engine.missing if m.derived and m.clause not in used}
         if not new or time.monotonic() > settings.deadline:
             break
         note = "taken from the problem's sizes; nothing checks it"
-        used |= {
-            text: Clause(
-                text, "derived", contract.launch.span, note, fix=f'TORCH_CHECK({text}, "sizes must match");'
-            )
-            for text in new
-        }
-        engine = _Engine(kernel, replace(contract, requires=(*contract.requires, *used.values())), settings)
+        for text in new:
+            fix = f'TORCH_CHECK({text}, "sizes must match");'
+            used[text] = Clause(text, "derived", contract.launch.span, note, fix=fix)
+        more = replace(contract, requires=(*contract.requires, *used.values()))
+        engine = _Engine(kernel, more, settings, hurry=left > 0)
         result = engine.run()
     proposed = {m.clause: m for m in engine.missing if m.clause and m.clause not in used}
     if proposed:
@@ -118,8 +120,10 @@ def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerd
 
 
 class _Engine:
-    def __init__(self, kernel: Kernel, contract: Contract, settings: Settings) -> None:
-        self.kernel, self.contract, self.settings = kernel, contract, settings
+    """``hurry``: stop at the first clause that the problem's sizes vouch for; all is verified again under it."""
+
+    def __init__(self, kernel: Kernel, contract: Contract, settings: Settings, hurry: bool = False) -> None:
+        self.kernel, self.contract, self.settings, self.hurry = kernel, contract, settings, hurry
         self.findings: list[Finding] = []
         self.failed_operations: dict[object, _Failed] = {}
         self.missing: list[Missing] = []
@@ -141,7 +145,7 @@ class _Engine:
                 self.host, self.host_d = host, self._discharger(host.s)
                 summary = summarize(
                     self.kernel, self.contract, cap=cap, wrapped=wrapped, dropped=dropped,
-                    positive=positive_sizes(host.s),
+                    least=least_sizes(host.s),
                 )  # fmt: skip
                 claims, discharger = Claims(summary), self._discharger(summary)
                 self.operation_counts = {"overflow": [0, 0], "arithmetic": [0, 0]}
@@ -156,9 +160,9 @@ class _Engine:
                 if self._late():
                     break
         except (TooLarge, RecursionError) as error:
-            return self._all_unknown(
-                Reason.BUDGET, f"the kernel is too large to execute symbolically: {error}"
-            )
+            return self._all_unknown(Reason.BUDGET, f"too large to execute symbolically: {error}")
+        except _ClauseFound:
+            return self._all_unknown(Reason.BUDGET, "stopped at a clause to verify under")
         self.s, self.c, self.d = summary, claims, discharger
         if summary.gaps:
             results = self._with_gaps()
@@ -168,7 +172,10 @@ class _Engine:
                 why, "the exactness of the integer operations did not settle within the budget"
             )
         else:
-            results = self._properties()
+            try:
+                results = self._properties()
+            except _ClauseFound:
+                return self._all_unknown(Reason.BUDGET, "stopped at a clause to verify under")
         notes = tuple(dict.fromkeys(f"{text} ({span})" for text, span in summary.approximations))
         named = dict.fromkeys(a.obj.name for a in summary.accesses if a.obj.space in ("texture", "surface"))
         texts = (*self.assumed, *(f"handle({name})" for name in named))
@@ -517,6 +524,8 @@ class _Engine:
         if known is None:
             self.asked.append((o, found))
             self.missing.append(found)
+            if found.derived and self.hurry:
+                raise _ClauseFound
         return found.sentence
 
     def _operation_result(self, property_: str) -> PropertyResult:

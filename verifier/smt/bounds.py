@@ -236,7 +236,10 @@ class Bounds:
                 rest = divide_mono(mono, sub)
                 if rest is None or not all(self.nonneg(a) for a in rest):
                     continue
-                out.extend((h, rest, h[sub]) for h in self.by_mono.get(sub, ())[:8])
+                known = self.by_mono.get(sub, ())[:8]
+                out.extend((h, rest, h[sub]) for h in known)
+                if not known and len(sub) == 1 and sub[0].level and sub[0].hi is not None:
+                    out.append(({sub: 1, (): -sub[0].hi} if sub[0].hi else {sub: 1}, rest, 1))
         else:
             for h in self.known:
                 own = h.get(mono, 0)

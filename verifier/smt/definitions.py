@@ -99,6 +99,8 @@ def quotient_bounds(t: Terms, facts: Iterable[Term]) -> list[Term]:
     quotients = [x for x in atoms(facts) if x.op == "quot" and _plain(x)]
     quotients.sort(key=lambda x: x.id)
     known = [f for f in _conjuncts(facts) if f.op == "le0"]
+    if quotients:
+        known += _without_names(t, facts, known)
     out: list[Term] = []
     for q in quotients:
         a, b = q.args
@@ -121,6 +123,22 @@ def quotient_bounds(t: Terms, facts: Iterable[Term]) -> list[Term]:
             if lemma is not t.true and lemma not in out:
                 out.append(lemma)
     return out
+
+
+def _without_names(t: Terms, facts: Iterable[Term], known: Iterable[Term]) -> list[Term]:
+    """``index < total`` with what ``total`` is equal to in its place."""
+    names: dict[Term, Term] = {}
+    for f in _conjuncts(facts):
+        if f.op != "eq0":
+            continue
+        poly = t.poly(f.args[0])
+        for mono, coef in poly.items():
+            if len(mono) == 1 and mono[0].op == "app" and mono[0].level == 0 and abs(coef) == 1:
+                rest = t.from_poly({m: -c * coef for m, c in poly.items() if m != mono})
+                if any(len(m) > 1 for m in t.poly(rest)) and mono[0] not in atoms([rest]):
+                    names.setdefault(mono[0], rest)
+    out = (t.rebuild(f, names.get, {}) for f in known if any(a in names for a in atoms([f])))
+    return [f for f in out if f.op == "le0"] if names else []
 
 
 def _plain(q: Term) -> bool:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 from math import gcd
 
+from verifier.smt import digits
 from verifier.smt.term import (
     MAX_MONOMIALS,
     Const,
@@ -243,59 +244,6 @@ class Terms:
         """A bit operation (and or xor) on ``bits`` bits, two's complement; the caller gives the interval."""
         return self._make("bv", f"{op}{bits}", (a, b), max(a.level, b.level), 0, lo, hi)
 
-    def split(self, a: Term, b: Term) -> tuple[Term, Term] | None:
-        """``a = q*b + r`` read off the polynomial when ``0 <= r < b`` is evident; else None. Needs b > 0."""
-        q: Poly = {}
-        r: Poly = {}
-        pb = self.poly(b)
-        if len(pb) != 1:
-            if a is b:
-                return self.one, self.zero
-            return None
-        ((mb, cb),) = pb.items()
-        for m, c in self.poly(a).items():
-            rest = divide_mono(m, mb)
-            if rest is not None and c % cb == 0:
-                q[rest] = q.get(rest, 0) + c // cb
-            else:
-                r[m] = r.get(m, 0) + c
-        if not q:
-            return None
-        rest_term = self.from_poly(r)
-        if self._within(rest_term, b):
-            return self.from_poly(q), rest_term
-        return None
-
-    def _within(self, r: Term, b: Term) -> bool:
-        """Whether 0 <= r < b is evident: by intervals, or r is a digit sum below b."""
-        if r.lo is None or r.lo < 0:
-            return False
-        if self.lt(r, b) is self.true:
-            return True
-        top = r
-        for _ in range(6):
-            poly = self.poly(top)
-            digit = next((a for m in sorted(poly, key=len) for a in m if a.op == "rem" and poly[m] > 0), None)
-            if digit is None:
-                break
-            bound = self.sub(digit.args[1], self.one)
-            out: Poly = {}
-            for m, c in poly.items():
-                if digit in m:
-                    if c < 0 or m.count(digit) > 1:
-                        return False
-                    others = list(m)
-                    others.remove(digit)
-                    for mb, cb in self.poly(bound).items():
-                        key = tuple(sorted((*others, *mb), key=lambda t: t.id))
-                        out[key] = out.get(key, 0) + c * cb
-                else:
-                    out[m] = out.get(m, 0) + c
-            top = self.from_poly(out)
-            if self.lt(top, b) is self.true:
-                return True
-        return False
-
     def quot(self, a: Term, b: Term) -> Term:
         """C's truncating quotient."""
         return self._divide(a, b)[0]
@@ -311,11 +259,11 @@ class Terms:
             q = abs(a.value) // abs(b.value)
             q = q if (a.value >= 0) == (b.value > 0) else -q
             return self.const(q), self.const(a.value - q * b.value)
-        a = self._rejoined(a)
+        a = self.rejoined(a)
         if a.lo is not None and a.lo >= 0 and b.lo is not None and b.lo > 0:
             if self.lt(a, b) is self.true:
                 return self.zero, a
-            parts = self.split(a, b)
+            parts = digits.split(self, a, b)
             if parts is not None:
                 return parts
             pb = self.poly(b)
@@ -325,18 +273,19 @@ class Terms:
                     return self._divide_by_product(a, mb, cb)
         return self._atom_divide(a, b)
 
-    def _rejoined(self, a: Term) -> Term:
-        """A sum with y*(x/y) + x%y in it, y >= 1, has x instead."""
+    def rejoined(self, a: Term) -> Term:
+        """A sum with c*(y*(x/y) + x%y) in it, y >= 1, has c*x instead."""
         poly = self.poly(a)
         for mono, coef in poly.items():
-            if len(mono) == 1 and mono[0].op == "rem" and len(poly) > 1:
-                x, y = mono[0].args
-                if y.lo is None or y.lo < 1:
+            for digit in mono:
+                if digit.op != "rem" or digit.args[1].lo is None or digit.args[1].lo < 1:
                     continue
-                whole = self.mul(self.const(coef), self.mul(y, self._atom_divide(x, y)[0]))
+                x, y = digit.args
+                weight = self.from_poly({divide_mono(mono, (digit,)) or (): coef})
+                whole = self.mul(weight, self.mul(y, self._atom_divide(x, y)[0]))
                 if all(poly.get(m) == c for m, c in self.poly(whole).items()):
-                    rest = self.sub(self.sub(a, whole), self.mul(self.const(coef), mono[0]))
-                    return self._rejoined(self.add(rest, self.mul(self.const(coef), x)))
+                    rest = self.sub(self.sub(a, whole), self.mul(weight, digit))
+                    return self.rejoined(self.add(rest, self.mul(weight, x)))
         return a
 
     def _divide_by_product(self, a: Term, factors: Mono, coef: int) -> tuple[Term, Term]:
@@ -344,12 +293,22 @@ class Terms:
         left = ([self.const(coef)] if coef > 1 else []) + list(factors)
         q, r, weight = a, self.zero, self.one
         while left:
-            best = next((f for f in left if ("quot", "", (q, f)) in self._table), left[-1])
+            known = (f for f in left if ("quot", "", (q, f)) in self._table)
+            best = next(known, None) or self._known_divisor(q, left) or left[-1]
             left.remove(best)
             q, digit = self._divide(q, best)
             r = self.add(r, self.mul(weight, digit))
             weight = self.mul(weight, best)
         return q, r
+
+    def _known_divisor(self, q: Term, left: list[Term]) -> Term | None:
+        """A divisor of the number among the factors by which q was divided before; the number is split there."""
+        number = left[0].value if isinstance(left[0], Const) else 1
+        for d in range(2, min(number // 2, 64) + 1):
+            if number % d == 0 and ("quot", "", (q, self.const(d))) in self._table:
+                left[:1] = [self.const(d), self.const(number // d)]
+                return left[0]
+        return None
 
     def _atom_divide(self, a: Term, b: Term) -> tuple[Term, Term]:
         level = max(a.level, b.level)

@@ -239,11 +239,11 @@ def _axes(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Iterator[Te
         return
     poly = _split(t, t.poly(d))
     factors: dict[tuple[Term, ...], None] = {}
+    sizes = {a: None for mono in poly for a in mono if a.level <= 1}
+    positive = {a for a in sizes if _positive(a) or bounded.prove(t.le(t.one, a))}
     for mono, coef in poly.items():
-        for a in mono:
-            if a.level <= 1 and a.lo is not None and a.lo >= 1:
-                factors[(a,)] = None
-        uniform = tuple(a for a in mono if a.level <= 1 and a.lo is not None and a.lo >= 1)
+        uniform = tuple(a for a in mono if a in positive)
+        factors |= {(a,): None for a in uniform}
         if len(uniform) > 1:
             factors[uniform] = None
         if abs(coef) > 1:
@@ -271,7 +271,7 @@ def _axes(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Iterator[Te
     if len(poly) and all(m for m in poly):
         common = None
         for mono in poly:
-            shared = tuple(a for a in mono if a.lo is not None and a.lo >= 1 and a.level <= 1)
+            shared = tuple(a for a in mono if a in positive)
             common = set(shared) if common is None else common & set(shared)
         if common:
             w = t.product(sorted(common, key=lambda a: a.id)[:1])

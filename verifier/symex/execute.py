@@ -15,6 +15,7 @@ Example::
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -254,7 +255,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
                     len(self.s.accesses),
                     kind,  # type: ignore[arg-type]
                     obj,
-                    offset,
+                    self.t.rejoined(offset),
                     size,
                     self.t.and_(self.state.guard, cond),
                     pointer.deps | self.state.gdeps,
@@ -528,13 +529,13 @@ def summarize(
     wrapped: frozenset[object] = frozenset(),
     dropped: frozenset[object] = frozenset(),
     fixed: dict[str, int] | None = None,
-    positive: frozenset[str] = frozenset(),
+    least: Mapping[str, int] | None = None,
 ) -> Summary:
     """Execute the kernel once under the contract. ``fixed`` pins symbols to values (problem domain).
 
-    ``positive``: what :func:`verifier.symex.setup.positive_sizes` says of the host's side of this launch.
+    ``least``: what :func:`verifier.symex.setup.least_sizes` says of the host's side of this launch.
     """
-    setup = prepare(kernel, contract, cap, wrapped, fixed or {}, positive)
+    setup = prepare(kernel, contract, cap, wrapped, fixed or {}, least)
     x = Executor(setup.summary, wrapped, dropped)
     x.contents = setup.contents
     x.aliases = dict(setup.aliases)

@@ -88,7 +88,8 @@ class LoopRules(_Base):
         outer = self.exits.pop(s.label, None)
         everything = (*s.head, *s.body, *s.step)
         modified = [v for v in assigned(everything) if v in self.state.env]
-        steps = {v: c for v in modified if (c := self._step_of(s, v, modified)) is not None}
+        counted = [v for v in modified if v in self.relevant or isinstance(self.state.env[v], Ptr)]
+        steps = {v: c for v in counted if (c := self._step_of(s, v, modified)) is not None}
         tested = reads(s.cond)
         for h in s.head:
             if isinstance(h, ir.Assign):

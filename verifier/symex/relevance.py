@@ -1,6 +1,6 @@
-"""Locals whose values can reach an address, a condition, a mask or a loop bound (syntactic, over the whole kernel).
+"""Locals whose values can reach an address, a condition, a mask, a divisor or a loop bound (syntactic, whole kernel).
 
-Only for these does the executor propose loop invariants; it is a saving, never a claim.
+Only for these does the executor propose loop invariants and closed forms; it is a saving, never a claim.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from verifier.ir import nodes as ir
-from verifier.symex.syntax import place_expressions, reads
+from verifier.symex.syntax import parts, place_expressions, reads
 
 
 def relevant_locals(body: Iterable[ir.Stmt]) -> frozenset[str]:
-    """Backward closure from addresses, conditions and masks through assignments."""
+    """Backward closure from addresses, conditions, masks and divisors through assignments."""
     roots: dict[str, None] = {}
     flows: dict[str, dict[str, None]] = {}
 
@@ -22,6 +22,12 @@ def relevant_locals(body: Iterable[ir.Stmt]) -> frozenset[str]:
 
     def flow(var: str, e: ir.Expr) -> None:
         flows.setdefault(var, {}).update(reads(e))
+        for x in parts(e):
+            match x:
+                case ir.Binary(op="div" | "rem", right=divisor, type=ir.Int()):
+                    use(divisor)
+                case ir.Select(cond=c):
+                    use(c)
 
     def walk(stmts: Iterable[ir.Stmt]) -> None:
         for s in stmts:
@@ -41,7 +47,11 @@ def relevant_locals(body: Iterable[ir.Stmt]) -> frozenset[str]:
                         walk(part)
                 case ir.Scope(body=b):
                     walk(b)
-                case ir.Barrier(mask=m) | ir.WarpOp(mask=m):
+                case ir.WarpOp(var=var, mask=m, args=args):
+                    use(m)
+                    for e in args:
+                        flow(var, e)
+                case ir.Barrier(mask=m):
                     use(m)
                 case ir.BarrierReduce(pred=p):
                     use(p)

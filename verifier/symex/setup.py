@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,7 +18,7 @@ from specs.contract import Buffer, Contract
 from specs.location import NOWHERE
 from verifier.ir import nodes as ir
 from verifier.smt.bounds import Bounds
-from verifier.smt.terms import Const, Term, Terms, atoms
+from verifier.smt.terms import Const, PolyTerm, Term, Terms, atoms
 from verifier.symex.expressions import Ptr, Val, Value, int_range
 from verifier.symex.launch import ClauseLowering, composite, dtype_bytes
 from verifier.symex.summary import Gap, Geometry, MemoryObject, Operation, Summary
@@ -78,55 +79,62 @@ def prepare(
     cap: int,
     wrapped: frozenset[object],
     fixed: dict[str, int],
-    positive: frozenset[str] = frozenset(),
+    least: Mapping[str, int] | None = None,
 ) -> Setup:
     """The initial summary. Quantities the contract does not know become unknowns of their type.
 
-    ``positive``: sizes to take as at least 1, by name (see :func:`positive_sizes`).
+    ``least``: further lower bounds of sizes, by name (see :func:`least_sizes`).
     """
     t = Terms()
     cap = max(cap, _largest(contract))
-    symbols = symbol_terms(t, contract, cap, positive)
+    symbols = symbol_terms(t, contract, cap, least or {})
     for name, value in fixed.items():
         symbols[name] = t.const(value)
     equate(symbols, contract, t)
     divide(symbols, contract, t)
     placeholder = Geometry((t.zero,) * 3, (t.zero,) * 3, (t.one,) * 3, (t.one,) * 3, t.zero)
     summary = Summary(t, kernel, contract, placeholder, symbols, {}, [], {})
-    builder = _Builder(summary, wrapped, cap, positive)
+    builder = _Builder(summary, wrapped, cap, least or {})
     builder.build()
     return Setup(summary, builder.env, builder.contents, builder.lower.aliases)
 
 
-def positive_sizes(s: Summary) -> frozenset[str]:
-    """Names of the sizes that are at least 1 wherever a thread runs: the grid and the block have no empty axis then.
+def least_sizes(s: Summary) -> dict[str, int]:
+    """Lower bounds of sizes, by name, that hold wherever a thread runs: the grid and the block have no empty axis then.
 
-    Sound for claims about threads alone, once the host's conversions are shown exact (or wrap) without it.
+    ``ceil_div(n * (w / 2), 256) >= 1`` gives ``n >= 1`` and ``w >= 2`` if no
+    factor but one may be negative. Sound for claims about
+    threads alone, once the host's conversions are shown exact (or wrap) without it.
     """
-    t, out, known = s.t, set[str](), Bounds(s.t, s.requires)
-    todo = [*s.raw_grid, *s.raw_block]  # each is >= 1
+    t, out, known = s.t, dict[str, int](), Bounds(s.t, s.requires)
+    todo = [(axis, 1) for axis in (*s.raw_grid, *s.raw_block)]
     for _ in range(200):
         if not todo:
             break
-        term = todo.pop()
+        term, least = todo.pop()
         if term.op == "app":
-            out.add(term.name)
+            out[term.name] = max(least, out.get(term.name, least))
             if term in s.definitions:
-                todo.append(s.definitions[term][0])
+                todo.append((s.definitions[term][0], least))
         elif term.op == "quot":
             a, b = term.args
-            if b.lo is not None and b.lo >= 1:
-                todo.append(t.add(t.sub(a, b), t.one))
+            if isinstance(b, Const) and b.value >= 1:
+                todo.append((a, least * b.value))  # a / b >= least >= 1 cuts off, so a >= least * b
+            elif b.lo is not None and b.lo >= 1:
+                todo.append((t.add(t.sub(a, b), t.one), 1))
         elif term.op == "min":
-            todo += term.args
-        else:
+            todo += [(a, least) for a in term.args]
+        elif isinstance(term, PolyTerm):
             poly = t.poly(term)
             rest = [(m, c) for m, c in poly.items() if m]
-            if len(rest) == 1 and poly.get((), 0) <= 0:
+            wanted = least - poly.get((), 0)
+            if len(rest) == 1 and wanted >= 1:
                 ((mono, coef),) = rest
-                if coef > 0 and mono != (term,) and all(known.nonneg(a) for a in mono):
-                    todo += mono
-    return frozenset(out)
+                if coef > 0 and len(mono) == 1:
+                    todo.append((mono[0], -(-wanted // coef)))
+                elif coef > 0 and sum(not known.nonneg(a) for a in mono) <= 1:
+                    todo += [(a, 1) for a in mono]
+    return out
 
 
 def _largest(contract: Contract) -> int:
@@ -140,10 +148,8 @@ def _largest(contract: Contract) -> int:
 
 
 class _Builder:
-    def __init__(
-        self, s: Summary, wrapped: frozenset[object], cap: int, positive: frozenset[str] = frozenset()
-    ) -> None:
-        self.s, self.t, self.wrapped, self.cap, self.positive = s, s.t, wrapped, cap, positive
+    def __init__(self, s: Summary, wrapped: frozenset[object], cap: int, least: Mapping[str, int]) -> None:
+        self.s, self.t, self.wrapped, self.cap, self.least = s, s.t, wrapped, cap, least
         self.lower = ClauseLowering(s.t, s.symbols, self._fit)
         self.used = 0
         self.env: dict[str, Value] = {}
@@ -184,9 +190,8 @@ class _Builder:
             return self.lower.aliases[term]
         if not composite(term):
             return term
-        if f"{name}'" in self.positive:
-            low = max(low, 1)
-        atom = t.app(f"{name}'", (), 0, low, high)
+        low = max(low, self.least.get(f"{name}'", low))
+        atom = t.app(f"{name}'", (), 0, low, max(low, high))
         self.lower.aliases[term] = atom
         self.s.definitions[atom] = (term, self.used)
         self.s.fact(atom, t.eq(atom, term))
@@ -384,4 +389,4 @@ def with_gap(s: Summary, construct: str, detail: str) -> None:
     s.gaps.append(Gap(construct, detail, s.kernel.span, s.t.true))
 
 
-__all__ = ["NOWHERE", "Setup", "may_alias", "positive_sizes", "prepare", "replace", "with_gap"]
+__all__ = ["NOWHERE", "Setup", "least_sizes", "may_alias", "prepare", "replace", "with_gap"]

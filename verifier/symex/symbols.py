@@ -25,7 +25,7 @@ _BIG = (1 << 63) - 1
 
 
 def symbol_terms(
-    t: Terms, contract: Contract, cap: int, positive: frozenset[str] = frozenset()
+    t: Terms, contract: Contract, cap: int, least: Mapping[str, int] | None = None
 ) -> dict[str, Term]:
     """An atom for each symbol, with the bounds of the general domain; a scalar with a value is that constant."""
     out: dict[str, Term] = {}
@@ -36,7 +36,7 @@ def symbol_terms(
             continue
         low = s.low if s.low is not None else (1 if s.kind == "dim" else -(1 << 63))
         high = s.high if s.high is not None else (cap if s.kind == "dim" else (1 << 63) - 1)
-        ranges[s.name] = (max(low, 1) if s.name in positive else low, high)
+        ranges[s.name] = (max(low, (least or {}).get(s.name, low)), high)
     _narrow(ranges, contract)
     for name, (low, high) in ranges.items():
         out[name] = t.app(name, (), 0, low, max(high, low))

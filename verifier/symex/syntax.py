@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from verifier.ir import nodes as ir
 
@@ -70,13 +70,16 @@ def leaves(stmts: Iterable[ir.Stmt], inside: frozenset[str] = frozenset()) -> di
 
 def reads(e: ir.Expr) -> dict[str, None]:
     """Locals an expression reads."""
-    out: dict[str, None] = {}
-    stack: list[object] = [e]
+    return {x.name: None for x in parts(e) if isinstance(x, ir.Read)}
+
+
+def parts(e: ir.Expr) -> Iterator[ir.Expr]:
+    """An expression and all that it is made of."""
+    stack = [e]
     while stack:
         x = stack.pop()
+        yield x
         match x:
-            case ir.Read(name=n):
-                out[n] = None
             case ir.Unary(operand=a) | ir.Not(operand=a) | ir.Convert(operand=a):
                 stack.append(a)
             case (
@@ -94,7 +97,6 @@ def reads(e: ir.Expr) -> dict[str, None]:
                 stack += args
             case ir.AddressOf(place=p):
                 stack += place_expressions(p)
-    return out
 
 
 def place_expressions(place: ir.Place) -> list[ir.Expr]:

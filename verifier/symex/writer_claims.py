@@ -29,16 +29,20 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
     claim = f"{read.obj.name} is written before it is read"
     goals: list[Term] = []
     facts: dict[Term, None] = {}
-    tried = [(group, back, first) for first in (False, True) for group, back in _groups(c, read)]
-    for group, back, first in tried:
-        goal = _goal(c, read, group, back, first)
+    tried = [
+        (group, back, who)
+        for who in ("itself", "open: itself", "open: 0")
+        for group, back in _groups(c, read)
+    ]
+    for group, back, who in tried:
+        goal = _goal(c, read, group, back, who)
         if goal is not None and goal is not t.false and goal not in goals:
             goals.append(goal)
             if back is not None:
                 facts.update(dict.fromkeys(_shifted_facts(c, read, back)))
     made = [
         c.single(property_, read.span, claim, (read.guard,), g, (read,))
-        for g in [*goals[:10], t.or_(*goals[:6])]
+        for g in [*goals[:15], t.or_(*goals[:8])]
     ]
     return tuple(replace(o, facts=(*o.facts, *facts)) for o in made)
 
@@ -74,10 +78,10 @@ def _shifted_facts(c: Claims, read: Access, k: Term) -> Iterator[Term]:
             yield t.implies(t.le(t.one, k), moved)
 
 
-def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, first: bool) -> Term | None:
+def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: str) -> Term | None:
     """The claim that a computed instance of the group's stores initialised what the read sees.
 
-    ``first``: thread coordinates that the index leaves open are 0, else the reader's own.
+    ``who``: the writer is the reader itself, or a thread by its index, whose open coordinates are the reader's or 0.
     """
     s, t = c.s, c.s.t
     store = group[0]
@@ -88,7 +92,8 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, first
     if back is not None:
         shared[back] = t.sub(back, t.one)
         goals.append(t.le(t.one, back))
-    own = dict.fromkeys([*s.geometry.thread, *(k for k in store.iters if k not in shared)])
+    threads = () if who == "itself" else s.geometry.thread
+    own = dict.fromkeys([*threads, *(k for k in store.iters if k not in shared)])
     unknowns = {u: t.app(f"{u.name}:writer", (), 2, u.lo, u.hi) for u in own if u.op == "app"}
     known = {k: v for k, v in shared.items() if v is not k}
     parts = store.size // read.size
@@ -106,7 +111,9 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, first
     if solved is None:
         return None
     for u in unknowns:
-        solved.setdefault(u, u if u in s.geometry.thread and not first else t.zero)
+        solved.setdefault(u, u if u in s.geometry.thread and who != "open: 0" else t.zero)
+    for u in s.geometry.thread:
+        solved.setdefault(u, u)
     memo: dict[Term, Term] = {}
 
     def writer(term: Term) -> Term:
