@@ -14,6 +14,7 @@ from verifier.contracts.caller import Caller, input_sizes, parameter_sizes
 from verifier.contracts.draft import draft
 from verifier.contracts.entries import Lifted
 from verifier.contracts.problem import Problem
+from verifier.contracts.python_state import changes_elsewhere, kept
 from verifier.contracts.run import Run, explore
 from verifier.contracts.stated import read_toml
 from verifier.frontend.host import HostCode, HostUnreadable, read_host
@@ -165,6 +166,12 @@ def lift_python(submission: Submission, code: HostCode, problem: Problem | None,
             found = explore(lambda run: execute(run, sizes))
             complete = found.complete
             _extend(out, entries.collect(found, cap, "ModelNew", alone=False))
+            left = changes_elsewhere(kept(ast.parse(submission.python)), evaluated) if complete else None
+            if left is not None:
+                complete = False
+                out.notes.append(
+                    f"{submission.path}:{left.lineno}: what this may change for later calls is not followed"
+                )
         except SyntaxError as error:
             out.notes.append(f"{submission.path}: the Python code does not parse: {error.msg}")
     elsewhere = called_elsewhere(submission.python, evaluated) if complete else set()

@@ -142,16 +142,10 @@ def _stores(function: ast.AST, context: str, out: Kept) -> None:
                         out.shared[alias.asname or alias.name] = False
 
 
-def changes_elsewhere(found: Kept, followed: set[tuple[int, int]]) -> ast.AST | None:
+def changes_elsewhere(found: Kept, followed: set[tuple[int, int]]) -> ast.expr | None:
     """A place within reach of forward() that may change a container that outlives it, on a way that was not followed."""
     for function in found.reach:
-        own = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        if (
-            isinstance(function, _FUNCTIONS)
-            and isinstance(function, ast.FunctionDef)
-            and function.name == "backward"
-        ):
-            continue
+        own = _made_here(function)
         for node in ast.walk(function):
             base: ast.expr | None = None
             match node:
@@ -166,6 +160,27 @@ def changes_elsewhere(found: Kept, followed: set[tuple[int, int]]) -> ast.AST | 
             if (node.lineno, node.col_offset) not in followed:
                 return node
     return None
+
+
+def _made_here(function: ast.AST) -> set[str]:
+    """Local names that only ever hold a new list, dictionary or tensor."""
+    made: set[str] = set()
+    other: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                new = isinstance(value, ast.List | ast.Dict | ast.ListComp) or (
+                    isinstance(value, ast.Call)
+                    and ast.unparse(value.func).startswith(("torch.empty", "torch.zeros"))
+                )
+                (made if new else other).add(name)
+            case ast.For(target=target) | ast.comprehension(target=target) | ast.AnnAssign(target=target):
+                other |= stored_names([target])
+            case ast.Assign(targets=targets) | ast.Delete(targets=targets):
+                other |= stored_names(targets)
+            case ast.NamedExpr(target=ast.Name(id=name)):
+                other.add(name)
+    return made - other
 
 
 def function_names(tree: ast.Module) -> frozenset[str]:

@@ -344,12 +344,13 @@ def maybe_self(
 
     dtype = tensor.dtype
     wanted = DTYPES.get(name) or dtype_argument(run, kwargs)
-    for value in args:
+    values = (*args, *(v for k, v in kwargs.items() if k == "other"))
+    for value in values:
         found = dtype_value(run, value) if isinstance(value, Dtype | Options | Tensor) else None
         wanted = wanted or found
     if wanted:
         dtype = wanted
-    elif "dtype" in kwargs or any(isinstance(v, Dtype | Tensor) for v in args):
+    elif "dtype" in kwargs or any(isinstance(v, Dtype | Tensor) for v in values):
         dtype = None  # another one, which is not known
     cuda = name == "cuda" or any(
         isinstance(v, Text) and v.value.startswith("cuda") for v in (*args, *kwargs.values())
