@@ -65,15 +65,25 @@ class Seen:
             lines.append(line)
 
 
-def look(
-    name: str, path: Path, gpu: Machine | None, sandbox: Sandbox, cache: Path | None, prove: bool, sizes: int
-) -> Seen:
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """``readers``: those that run. ``sizes``: of each contract. ``gpu`` is there if a tool is among the readers."""
+
+    readers: tuple[str, ...]
+    gpu: Machine | None
+    sandbox: Sandbox
+    cache: Path | None
+    prove: bool
+    sizes: int
+
+
+def look(name: str, path: Path, setting: Setting) -> Seen:
     """All readers on one file; what they throw is the file's trouble."""
     seen = Seen(name, expected(path))
     try:
-        if prove:
-            _prover(seen, path, cache, sandbox.kind)
-        _runs(seen, path, gpu, sandbox, cache, sizes)
+        if setting.prove:
+            _prover(seen, path, setting.cache, setting.sandbox.kind)
+        _runs(seen, path, setting)
     except Exception as error:
         seen.trouble = f"{type(error).__name__}: {error}"[:300]
     return seen
@@ -102,9 +112,8 @@ def _prover(seen: Seen, path: Path, cache: Path | None, box: str) -> None:
             seen.refuted.setdefault(finding.id, []).append(finding.span.line)
 
 
-def _runs(
-    seen: Seen, path: Path, gpu: Machine | None, sandbox: Sandbox, cache: Path | None, sizes: int
-) -> None:
+def _runs(seen: Seen, path: Path, setting: Setting) -> None:
+    sandbox = setting.sandbox
     submission = load(path, root=None, sandbox=sandbox)
     derived = contracts.derive(submission, contract_file=None, problem=None, lock=None, sandbox=sandbox)
     module = frontend.parse_device(submission.device, derived.instantiations, sandbox=sandbox)
@@ -113,24 +122,23 @@ def _runs(
     for kernel, contract in launches:
         if kernel is None or contract.origin == "drafted":
             continue
-        plan = simulated.Plan(sizes, deadline=time.monotonic() + _PLAN_SECONDS)
-        start = time.monotonic()
-        campaign = simulated.explore(submission.device, kernel, contract, plan, sandbox=sandbox, cache=cache)
-        _add(
-            seen,
-            "simulator",
-            time.monotonic() - start,
-            campaign.unsupported or ("" if campaign.runs else "no run"),
-        )
-        for fault in campaign.faults:
-            seen.add("simulator", fault.finding.property, fault.finding.span.line)
-        for tool in TOOLS if gpu is not None else ():
-            assert gpu is not None
-            plan = simulated.Plan(sizes, deadline=time.monotonic() + _TOOL_SECONDS)
-            run = on_gpu.explore(gpu, submission.device, kernel, contract, plan, tools=(tool,))
-            _add(seen, tool, sum(run.seconds.values()), run.trouble)
-            for shown in run.faults:
-                seen.add(tool, shown.finding.property, shown.finding.span.line)
+        for reader in setting.readers:
+            start = time.monotonic()
+            if reader == "simulator":
+                plan = simulated.Plan(setting.sizes, deadline=start + _PLAN_SECONDS)
+                campaign = simulated.explore(
+                    submission.device, kernel, contract, plan, sandbox=sandbox, cache=setting.cache
+                )
+                found = [f.finding for f in campaign.faults]
+                silent = campaign.unsupported or ("" if campaign.runs else "no run")
+            else:
+                assert setting.gpu is not None
+                plan = simulated.Plan(setting.sizes, deadline=start + _TOOL_SECONDS)
+                run = on_gpu.explore(setting.gpu, submission.device, kernel, contract, plan, tools=(reader,))
+                found, silent = [f.finding for f in run.faults], run.trouble
+            _add(seen, reader, time.monotonic() - start, silent)
+            for finding in found:
+                seen.add(reader, finding.property, finding.span.line)
     if not launches:
         seen.trouble = "no launch with a contract"
 
@@ -142,56 +150,73 @@ def _add(seen: Seen, reader: str, seconds: float, silent: str) -> None:
         seen.silent[reader] = silent
 
 
-def table(results: Sequence[Seen]) -> list[str]:
-    """A line a defect: who reports its property; then the totals of each property."""
-    rows, found, total = [], Counter[tuple[str, str]](), Counter[str]()
+def merged(earlier: Seen, now: Seen) -> Seen:
+    """Two runs of one file with different readers as one."""
+    earlier.found |= now.found
+    earlier.seconds |= now.seconds
+    earlier.silent |= now.silent
+    earlier.trouble = earlier.trouble or now.trouble
+    return earlier
+
+
+HEAD = f"{'file':44} {'defect':18} line " + " ".join(f"{r:>12}" for r in READERS)
+
+
+def rows(seen: Seen) -> list[str]:
+    """A line a defect: who reports its property, and how long it took."""
+    found = []
+    for property_, line in dict(seen.expected).items():
+        marks = []
+        for reader in READERS:
+            seconds = seen.seconds.get(reader)
+            marks.append(
+                f"{_word(seen, reader, property_):>6} "
+                + (f"{seconds:5.1f}" if seconds is not None else " " * 5)
+            )
+        found.append(f"{seen.name[-44:]:44} {property_:18} {line:4} " + " ".join(marks))
+    return found
+
+
+def _word(seen: Seen, reader: str, property_: str) -> str:
+    if reader not in seen.found:
+        return "-"
+    return "found" if property_ in seen.found[reader] else "silent" if reader in seen.silent else "no"
+
+
+def totals(results: Sequence[Seen]) -> list[str]:
+    """A line a property: how many of its defects each reader reports."""
+    found, total = Counter[tuple[str, str]](), Counter[str]()
     for seen in results:
-        for property_, line in dict(seen.expected).items():
+        for property_ in dict(seen.expected):
             total[property_] += 1
-            marks = []
             for reader in READERS:
-                hit = property_ in seen.found.get(reader, {})
-                found[property_, reader] += hit
-                seconds = seen.seconds.get(reader)
-                word = (
-                    "found"
-                    if hit
-                    else "silent"
-                    if reader in seen.silent
-                    else "no"
-                    if reader in seen.found
-                    else "-"
-                )
-                marks.append(f"{word:>6} {seconds:5.1f}" if seconds is not None else f"{word:>6}      ")
-            rows.append(f"{seen.name[-44:]:44} {property_:18} {line:4} " + " ".join(marks))
-    head = f"{'file':44} {'defect':18} line " + " ".join(f"{r:>12}" for r in READERS)
-    sums = [
+                found[property_, reader] += property_ in seen.found.get(reader, {})
+    return [
         f"{p:63} {n:4} " + " ".join(f"{found[p, r]:12}" for r in READERS) for p, n in sorted(total.items())
     ]
-    return [head, *rows, "", "found, of so many defects", *sums]
 
 
 def disagreements(seen: Seen) -> list[str]:
     """Where two of the three say different things of one property."""
-    rows = []
+    said = []
     for reader, properties in seen.found.items():
         for property_, lines in properties.items():
             where = f"{seen.name}: {property_} (line {', '.join(map(str, lines))})"
             if property_ in seen.proved:
-                rows.append(f"CONTRADICTION {where}: proved, but seen by {reader}")
+                said.append(f"CONTRADICTION {where}: proved, but seen by {reader}")
             if reader in TOOLS and seen.ran("simulator") and property_ not in seen.found["simulator"]:
-                rows.append(f"ONLY-GPU {where}: seen by {reader}, not by the simulator")
+                said.append(f"ONLY-GPU {where}: seen by {reader}, not by the simulator")
     for property_ in seen.found.get("simulator", {}):
         tools = [t for t in TOOLS if property_ in SEES[t] and seen.ran(t)]
         if tools and not any(property_ in seen.found[t] for t in tools):
-            rows.append(f"only-simulator {seen.name}: {property_}: not seen by {', '.join(tools)}")
+            said.append(f"only-simulator {seen.name}: {property_}: not seen by {', '.join(tools)}")
     for property_, lines in seen.refuted.items():
         if seen.found and not any(property_ in found for found in seen.found.values()):
             where = ", ".join(map(str, sorted(set(lines))))
-            rows.append(
+            said.append(
                 f"only-prover {seen.name}: {property_} (line {where}): no run shows it at small sizes"
             )
-    return rows
+    return said
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -201,42 +226,51 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--jobs", type=int, default=1)
     p.add_argument("--launches", type=int, default=5, help="sizes of each contract")
     p.add_argument("--match", default="", help="only files with this in their name")
+    p.add_argument("--skip", action="append", default=[], choices=READERS, help="a reader to leave out")
     p.add_argument("--out", type=Path, help="everything as JSON")
+    p.add_argument(
+        "--merge", action="append", default=[], type=Path, help="--out of a run with other readers"
+    )
     p.add_argument("--cache", type=Path)
     p.add_argument("--sandbox", default="auto")
     arguments = p.parse_args(argv)
     sandbox = probe(arguments.sandbox)
+    readers = tuple(r for r in READERS if r not in arguments.skip)
     gpu: Machine | None = None
     try:
         gpu = find(sandbox=sandbox, cache=arguments.cache)
         print(", ".join(f"{k} {v}" for k, v in gpu.versions().items()))
     except GpuMissing as error:
         print(f"no GPU: {error}")
+        readers = tuple(r for r in readers if r not in TOOLS)
+    tables = arguments.command == "table"
+    setting = Setting(readers, gpu, sandbox, arguments.cache, not tables, arguments.launches)
+    earlier = {
+        item["name"]: Seen(**item) for path in arguments.merge for item in json.loads(path.read_text())
+    }
     files = [
         (n, f)
         for n, f in corpus.find(arguments.paths)
-        if arguments.match in n and (arguments.command == "agree" or expected(f))
+        if arguments.match in n and (not tables or expected(f))
     ]
-
-    def one(item: tuple[str, Path]) -> Seen:
-        return look(*item, gpu, sandbox, arguments.cache, arguments.command == "agree", arguments.launches)
-
+    results: list[Seen] = []
+    print(HEAD if tables else "")
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(one, files))
-    if arguments.out is not None:
-        arguments.out.write_text(json.dumps([asdict(r) for r in results], indent=1))
-    rows = [row for seen in results for row in disagreements(seen)]
-    if arguments.command == "table":
-        print("\n".join(table(results)))
-    else:
-        print("\n".join(rows) or "no disagreement")
+        for seen in pool.map(lambda item: look(item[0], item[1], setting), files):
+            results.append(merged(earlier[seen.name], seen) if seen.name in earlier else seen)
+            print("\n".join(rows(results[-1]) if tables else disagreements(results[-1])), flush=True)
+            if arguments.out is not None:
+                arguments.out.write_text(json.dumps([asdict(r) for r in results], indent=1))
+    if tables:
+        print("\nfound, of so many defects", *totals(results), sep="\n")
     for seen in results:
         said = [f"{r}: {why}" for r, why in seen.silent.items()] + ([seen.trouble] if seen.trouble else [])
         for why in said:
             print(f"{seen.name}: says nothing: {why}")
     print(f"{len(results)} files, {sum(s.ran('simulator') for s in results)} simulated, "
           f"{sum(s.ran('memcheck') for s in results)} on a GPU")  # fmt: skip
-    return int(arguments.command == "agree" and any(r.startswith(("CONTRA", "ONLY-GPU")) for r in rows))
+    wrong = [r for seen in results for r in disagreements(seen) if r.startswith(("CONTRA", "ONLY-GPU"))]
+    return int(not tables and bool(wrong))
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def compile_text(
     nvcc: Path, text: str, *, arch: str, sandbox: Sandbox, cache: Path | None
 ) -> tuple[bytes, dict[str, str]]:
     """The cubin and its kernels: name in the cubin -> plain name."""
-    key = hashlib.sha256(json.dumps([text, arch, _FLAGS, str(nvcc), version(nvcc)]).encode()).hexdigest()[:32]
+    key = hashlib.sha256(json.dumps([text, arch, _FLAGS, version(nvcc)]).encode()).hexdigest()[:32]
     kept = cache / "cubins" / key if cache is not None else None
     if kept is not None and kept.with_suffix(".json").is_file():
         return kept.with_suffix(".cubin").read_bytes(), json.loads(kept.with_suffix(".json").read_text())
