@@ -53,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser("gpu_record", description=(__doc__ or "").splitlines()[0])
     p.add_argument("folder", type=Path)
     p.add_argument("--jobs", type=int, default=4)
+    p.add_argument("--match", default="", help="only kernels in whose names this expression is found")
     p.add_argument("--sandbox", default="auto")
     p.add_argument("--seconds", type=float, default=30.0)
     arguments = p.parse_args(argv)
@@ -88,14 +89,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         (arguments.folder / f"{kernel}.{tool}.json").write_text(json.dumps(facts, indent=1, default=str))
         return kernel, tool, seen
 
-    names = [k for k in kernels(text) if k != "spins"]
+    names = [k for k in kernels(text) if k != "spins" and re.search(arguments.match, k)]
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for kernel, tool, seen in pool.map(one, [(k, t) for k in names for t in TOOLS]):
             found = ", ".join(f"{f.property}:{f.span.line}x{f.count}" for f in seen.findings)
             end = seen.trouble or found or ("clean" if seen.control else "?")
             print(f"{kernel:22} {tool:10} {seen.seconds:5.1f} s  {end}", flush=True)
-    kernel, tool, seen = one(("spins", "memcheck"))
-    print(f"{kernel:22} {tool:10} {seen.seconds:5.1f} s  {seen.trouble} {[f.message for f in seen.findings]}")
+    if re.search(arguments.match, "spins"):
+        print(f"spins: {one(('spins', 'memcheck'))[2].trouble}")
     return 0
 
 
