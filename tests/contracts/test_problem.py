@@ -54,8 +54,78 @@ def test_what_the_stub_does_not_know_has_no_shape(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "t.add_(1)",
+        "t.random_(0, 500)",
+        "t += 1",
+        "t.view(n)[0] = 500",
+        "torch.randint(0, 500, (n,), out=t)",
+        "torch.bitwise_not(t, out=t)",
+        "t.resize_(3)",
+        "t.data = torch.rand(3)",
+    ],
+)
+def test_what_is_changed_in_place_is_not_known_any_more(tmp_path: Path, text: str) -> None:
+    found = read(
+        tmp_path,
+        f"import torch\nn = 4\nt = torch.randint(0, n, (n,))\n{text}\ndef get_inputs():\n    return [t]\n"
+        "def get_init_inputs(): return []\n",
+    )
+    (one,) = found.inputs
+    assert one.content is None or one.shape is None
+    if "resize_" in text or "data" in text:
+        assert one.shape is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "torch.rand(n).add(torch.rand(m, n))",
+        "torch.rand(n) * torch.linspace(0, 1, n)",
+        "torch.rand(n).clamp(torch.rand(m, n))",
+        "torch.rand(n).masked_fill(torch.rand(m, n) > 0, 1)",
+        "torch.rand(n) + torch.rand(m)",
+        "torch.zeros(n, dtype=torch.promote_types(1, 2))",
+        "torch.rand(n).to(torch.rand(1).softmax(0).foo)",
+        "torch.softmax(torch.rand(n), 0, dtype=torch.float16)",
+        "torch.randint(0, n, (n,)).div(2)",
+    ],
+)
+def test_shapes_and_dtypes_are_not_guessed(tmp_path: Path, text: str) -> None:
+    found = read(
+        tmp_path,
+        f"import torch\nn = 4\nm = 4\ndef get_inputs():\n    return [{text}]\ndef get_init_inputs(): return []\n",
+    )
+    assert found.inputs[0].shape is None
+
+
+def test_dtypes_of_creation(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "import torch\nn = 4\ndef get_inputs():\n    return [torch.full((n,), True), torch.full((n,), 1), torch.full((n,), 1.0)]\n"
+        "def get_init_inputs(): return []\n",
+    )
+    assert [a.dtype for a in found.inputs] == ["bool", "i64", "f32"]
+
+
+def test_a_name_that_is_bound_again_is_another_size(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "import torch\nn = 16\na = (n, 2)\nn = 32\ndef get_inputs():\n    return [torch.rand(a), torch.rand(n)]\n"
+        "def get_init_inputs(): return []\n",
+    )
+    first, second = (found.values[a.shape[0]] for a in found.inputs if a.shape is not None)
+    assert (first, second) == (16, 32)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            "import torch\ntorch.set_default_dtype(torch.float16)\ndef get_inputs(): return []\n",
+            "set_default_dtype",
+        ),
         ("def get_inputs(:\n", "does not run"),
         ("x = 1\n", "no get_inputs"),
         ("def get_inputs(): raise ValueError('boom')\n", "boom"),

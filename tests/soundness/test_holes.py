@@ -13,8 +13,8 @@ from specs.results import FileResult, Outcome, Verdict
 from verifier.pipeline import Options, audit
 
 HOLES = Path(__file__).parent / "holes"
-BAD = sorted(HOLES.glob("*_bad.cu"))
-GOOD = sorted(HOLES.glob("*_good.cu"))
+BAD = sorted(p for p in HOLES.iterdir() if p.stem.endswith("_bad"))
+GOOD = sorted(p for p in HOLES.iterdir() if p.stem.endswith("_good"))
 SAMPLE = {
     "block_reduce_twice",
     "contract_shrinks",

@@ -1,0 +1,40 @@
+"""nn.ReLU() gives new memory."""
+
+import torch.nn as nn
+from torch.utils.cpp_extension import load_inline
+
+source = """
+#include <torch/extension.h>
+
+__global__ void add_kernel(const float* __restrict__ a, float* o, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = a[i] + 1.0f;
+}
+
+void add(torch::Tensor a, torch::Tensor o) {
+    TORCH_CHECK(a.is_cuda() && o.is_cuda() && a.is_contiguous() && o.is_contiguous(), "layout");
+    TORCH_CHECK(a.scalar_type() == torch::kFloat32 && o.scalar_type() == torch::kFloat32, "dtype");
+    TORCH_CHECK(a.numel() > 1 && a.numel() < (1 << 28), "size");
+    int n = (int)a.numel();
+    add_kernel<<<(n + 255) / 256, 256>>>(a.data_ptr<float>() + 1, o.data_ptr<float>(), n - 1);
+}
+"""
+
+ops = load_inline(
+    name="ops",
+    cpp_sources="void add(torch::Tensor a, torch::Tensor o);",
+    cuda_sources=source,
+    functions=["add"],
+)
+
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.relu = nn.ReLU()
+
+    def forward(self, x):
+        x = x.contiguous()
+        y = self.relu(x).contiguous()
+        ops.add(x, y)
+        return y
