@@ -70,7 +70,13 @@ class Caller(Statements):
             if isinstance(value, Tensor):
                 self.run.storages[value.storage].source = f"argument {index}"
         call = ast.Call(ast.Name("ModelNew"), [], [], lineno=forward.node.lineno, col_offset=-1)
+        told = {k for k, s in self.run.storages.items() if s.content is not None}
+        before = len(self.run.writes)
         result = self.apply(instance, inputs, {}, call, self.module, "")
+        if told & {key for _, key in self.run.writes[before:]}:
+            raise Refused(
+                f"{self.path}: forward() may change an input whose range the problem tells, so a later call is not followed"
+            )
         if isinstance(result, Tensor) and result.layout != "other":
             self.run.returned = result.storage
 

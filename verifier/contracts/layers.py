@@ -52,6 +52,18 @@ _SAME = frozenset(
 births = itertools.count(1).__next__
 """Numbers the objects of a Python caller, so that what was there before a moment is known."""
 
+_ALLOCATING = (
+    "Adaptive",
+    "Embedding",
+    "Bilinear",
+    "LPPool",
+    "MaxUnpool",
+    "FractionalMaxPool",
+    "LSTM",
+    "GRU",
+    "RNN",
+)
+
 
 @dataclass(slots=True, eq=False)
 class Layer:
@@ -220,12 +232,14 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
         return Unknown(f"the result of {layer.kind}")
     if layer.kind == "Identity":
         return x
+    if layer.kind in ("LSTM", "GRU", "RNN", "LSTMCell", "MultiheadAttention"):
+        return Unknown(f"the results of {layer.kind}")
     if layer.changed or len(args) > 1:
         return tensors.opaque(run, hint, f"{layer.kind} that the caller has changed")
     if layer.kind in _SAME or layer.kind in _NORM:
         others = [v for k, v in layer.attributes.items() if k.startswith("_") or k == "inplace"]
         if layer.kind.startswith("Dropout") or any(
-            not isinstance(v, Int | Float) and v != FALSE for v in others
+            not isinstance(v, Int | Float | Text) and v != FALSE for v in others
         ):
             # in place, or in evaluation mode, the very memory comes back
             run.write(x.storage)
@@ -249,9 +263,14 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
         out = _conv_dims(run, layer, dims, span)
     elif dims is not None and layer.kind in _POOL:
         out = _pool_dims(run, layer, dims, span)
+    dtype = tensors.dtype_name(run, x)
+    if dtype not in ("f16", "bf16", "f32", "f64"):
+        dtype = None  # an embedding takes indices
     if out is not None:
-        return tensors.allocate(run, hint, out, tensors.dtype_name(run, x), initialized=True, layout="free")
-    return tensors.allocate_unknown(run, hint, tensors.dtype_name(run, x))
+        return tensors.allocate(run, hint, out, dtype, initialized=True, layout="free")
+    if layer.kind in _CONV or layer.kind in _POOL or layer.kind.startswith(_ALLOCATING):
+        return tensors.allocate_unknown(run, hint, dtype)
+    return tensors.opaque(run, hint, f"the result of {layer.kind}", dtype)
 
 
 def _same_channels(run: Run, layer: Layer, dims: tuple[Int, ...] | None, span: Span) -> None:

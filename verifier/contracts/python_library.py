@@ -355,8 +355,10 @@ class Library(Objects):
             case "str", [value] if (known := key_of(value)) is not None:
                 return Text(str(known))
         given = (*args, *kwargs.values())
-        lists = all(not holds_code(v) for v in given if isinstance(v, PyList | Items))
+        lists = not any(reaches(e) for v in given if isinstance(v, PyList | Items) for e in v.items)
         others = any(reaches(v) for v in given if not isinstance(v, PyList | Items))
+        if name in ("min", "max") and len(args) > 1:  # one of them
+            lists = not any(reaches(v) for v in args)
         if (name in _PURE or name in EXCEPTIONS) and lists and not others:
             return Unknown(f"{name}()")
         self.refuse(node, f"{name}() of this")
@@ -394,7 +396,7 @@ class Library(Objects):
         if isinstance(owner, PyObject):
             value = self.recall(owner, name, self.kept.attributes, owner.attributes.get(name), node)
             if value is None and owner.cls.find(name) is None and rest and name != "training":
-                return Unknown(f"{name}, which may not be there") if not probe else FALSE
+                return FALSE if probe else self._perhaps(name, rest)
         found = self.attribute(owner, name, node)
         there = not isinstance(found, BoundMethod)
         if probe:
@@ -402,8 +404,13 @@ class Library(Objects):
         if not there and rest:
             if reaches(owner):
                 self.refuse(node, f"getattr() of {name}, which may not be there,")
-            return Unknown(name)
+            return self._perhaps(name, rest)
         return found
+
+    def _perhaps(self, name: str, default: list[Any]) -> Unknown | Hidden:
+        """An attribute that may not be there, or the value for that."""
+        kind = Hidden if any(reaches(v) for v in default) else Unknown
+        return kind(f"{name}, which may not be there,")
 
     def _is_instance(self, value: Any, kinds: Any) -> Any:
         """Where both sides are certain."""

@@ -328,7 +328,7 @@ class Statements(Calls):
             case _:
                 self.refuse(node, "a change in place of this")
         if isinstance(target, ast.Subscript) and isinstance(new, Tensor):
-            owner = self.evaluate(loaded(target.value), scope)
+            owner = self.evaluate(target.value, scope)
             if isinstance(
                 owner, Tensor | Unknown
             ):  # the part that was changed is written back to where it is

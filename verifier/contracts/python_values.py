@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -251,8 +252,11 @@ def hint_of(target: ast.expr) -> str:
     return target.attr if isinstance(target, ast.Attribute) else ""
 
 
-def loaded(target: ast.expr) -> ast.expr:
-    return ast.parse(ast.unparse(target), mode="eval").body
+def loaded(target: ast.Name | ast.Attribute | ast.Subscript) -> ast.expr:
+    """The target of an assignment as an expression."""
+    out = copy.copy(target)
+    out.ctx = ast.Load()
+    return out
 
 
 def math_call(name: str, args: list[Any]) -> Any:
