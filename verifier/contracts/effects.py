@@ -30,12 +30,12 @@ _METHODS = frozenset(
 class Effects:
     """By declaration: variables ``assigned``, those ``taken`` by pointer or another name, those ``named`` at all.
 
-    ``indirect``: something is called through a variable.
+    ``indirect``: something is called through a variable. Dicts are ordered sets: names are given out in their order.
     """
 
-    assigned: set[str] = field(default_factory=set)
-    taken: set[str] = field(default_factory=set)
-    named: set[str] = field(default_factory=set)
+    assigned: dict[str, None] = field(default_factory=dict)
+    taken: dict[str, None] = field(default_factory=dict)
+    named: dict[str, None] = field(default_factory=dict)
     indirect: bool = False
 
 
@@ -50,7 +50,7 @@ def _effects(code: HostCode, start: Node) -> Effects:
     seen: set[str] = set()
 
     def root(node: Node | None, named: bool = False) -> None:
-        found = roots(node)
+        found = dict.fromkeys(roots(node))
         out.assigned.update(found)
         if named:
             out.taken.update(found)
@@ -64,7 +64,7 @@ def _effects(code: HostCode, start: Node) -> Effects:
             return
         match node.get("k"):
             case "var" if "id" in node:
-                out.named.add(node["id"])
+                out.named[node["id"]] = None
             case "index" if node["a"]["k"] == "cast" and node["a"]["a"]["t"].endswith("]"):
                 walk(node["a"]["a"])
                 walk(node["i"])
@@ -117,12 +117,14 @@ def _effects(code: HostCode, start: Node) -> Effects:
     return out
 
 
-def assigned_variables(host: Memory, nodes: list[Node], taken: set[str] | None = None) -> set[str]:
+def assigned_variables(
+    host: Memory, nodes: list[Node], taken: dict[str, None] | None = None
+) -> dict[str, None]:
     """Cells that the code may assign on this path: also through references, pointers and lambdas that are around.
 
     ``taken`` collects those of which the code makes a pointer or another name.
     """
-    found: set[str] = set()
+    found: dict[str, None] = {}
 
     def cell_of(identity: str) -> str:
         return host.references.get(identity, Address(identity)).cell
@@ -130,10 +132,10 @@ def assigned_variables(host: Memory, nodes: list[Node], taken: set[str] | None =
     def targets(value: Any) -> None:
         match value:
             case Address(cell=cell) if cell not in found:
-                found.add(cell)
+                found[cell] = None
                 targets(host.cells.get(cell))
             case Iterator(place=place) if place is not None:
-                found.add(place.cell)
+                found[place.cell] = None
             case Items(items=items):
                 for item in items:
                     targets(item)
@@ -150,7 +152,7 @@ def assigned_variables(host: Memory, nodes: list[Node], taken: set[str] | None =
         for identity in part.named:  # a store through it may change what it points to
             targets(host.cells.get(cell_of(identity)))
     for part in parts:
-        found.update(cell_of(identity) for identity in part.assigned)
+        found.update(dict.fromkeys(map(cell_of, part.assigned)))
         if taken is not None:
-            taken.update(cell_of(identity) for identity in part.taken)
+            taken.update(dict.fromkeys(map(cell_of, part.taken)))
     return found

@@ -281,7 +281,7 @@ def _lift_main(code: HostCode, usr: str, cap: int, in_device: frozenset[str]) ->
     for run in first.runs:
         for storage in run.storages.values():
             if storage.how == "cuda" and storage.bytes is not None:
-                for identity in storage.bytes.taint - fixed:
+                for identity in sorted(storage.bytes.taint - fixed):
                     value = _constant_value(code, identity)
                     if value is not None and value >= 1:
                         sizes[identity] = value

@@ -192,6 +192,6 @@ def _stream(host: Evaluator, node: Node) -> str:
 
 def _order_matters(host: Evaluator, parts: list[Node]) -> bool:
     """Whether one part changes what another reads: C++ does not say which is evaluated first."""
-    changed = [set() if pure(p) else assigned_variables(host, [p]) for p in parts]
-    named = [effects(host.code, p).named | cells for p, cells in zip(parts, changed, strict=True)]
+    changed = [set() if pure(p) else set(assigned_variables(host, [p])) for p in parts]
+    named = [set(effects(host.code, p).named) | cells for p, cells in zip(parts, changed, strict=True)]
     return any(cells & others for i, cells in enumerate(changed) for j, others in enumerate(named) if i != j)

@@ -160,7 +160,7 @@ class Host(Evaluator):
             return False
         if self.run.speculative:
             raise NotSimple
-        taken: set[str] = set()
+        taken: dict[str, None] = {}
         assigned = assigned_variables(self, nodes, taken)
         for cell in assigned:
             value = self.cells.get(self.references.get(cell, Address(cell)).cell)
@@ -419,7 +419,7 @@ class Host(Evaluator):
                 self.run.speculative -= 1
                 self.cells, self.references = dict(before), dict(references)
         merged = dict(before)
-        for cell in {*sides[0], *sides[1]}:
+        for cell in sides[0] | sides[1]:
             a, b = sides[0].get(cell), sides[1].get(cell)
             if a is None or b is None:
                 continue  # declared inside one branch

@@ -9,6 +9,7 @@ Example: ``for (int b = 0; b < batch; ++b) kernel<<<…>>>(x + b * n, …)`` rec
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts import closed_forms
@@ -174,7 +175,7 @@ def _representative(host: Host, node: Node) -> None:
     before = run.learned()
     first = host.cells.get(counter) if counter else None
     ranged = counter is not None and isinstance(first, Int)
-    havoc_cells(host, assigned - {counter} if ranged and counter is not None else assigned, why)
+    havoc_cells(host, [c for c in assigned if not (ranged and c == counter)], why)
     if counter is not None and isinstance(first, Int):
         _range(host, node, counter, step, first)
     enter = True
@@ -227,7 +228,7 @@ def _range(host: Host, node: Node, counter: str, step: int, first: Int) -> None:
         )
 
 
-def havoc_cells(host: Host, cells: set[str], why: str) -> None:
+def havoc_cells(host: Host, cells: Iterable[str], why: str) -> None:
     for cell in cells:
         place = host.references.get(cell, Address(cell))
         value = host.cells.get(place.cell)

@@ -12,27 +12,27 @@ from verifier.frontend.host import Node
 COMPARES = ("<", ">", "<=", ">=", "==", "!=")
 
 
-def roots(node: Node | None) -> set[str]:
-    """The variables that an lvalue may be a part of, or reach through a pointer."""
+def roots(node: Node | None) -> tuple[str, ...]:
+    """The variables that an lvalue may be a part of, or reach through a pointer; in the order of the text."""
     if node is None:
-        return set()
+        return ()
+    parts: list[Node | None]
     match node["k"]:
         case "var":
-            return {node["id"]}
+            return (node["id"],)
         case "member":
             return roots(node["base"])
         case "index" | "cast" | "un":
             return roots(node["a"])
-        case "bin":
-            return roots(node["a"]) | roots(node["b"])
-        case "cond":
-            return roots(node["a"]) | roots(node["b"])
+        case "bin" | "cond":
+            parts = [node["a"], node["b"]]
         case "method":
-            return roots(node["base"]).union(*(roots(a) for a in node["args"]))
+            parts = [node["base"], *node["args"]]
         case "call" | "operator" | "construct" | "unknown" | "init":
-            parts = node.get("args") or node.get("items") or []
-            return roots(node.get("callee")).union(*(roots(a) for a in parts))
-    return set()
+            parts = [node.get("callee"), *(node.get("args") or node.get("items") or [])]
+        case _:
+            return ()
+    return tuple(dict.fromkeys(root for part in parts for root in roots(part)))
 
 
 def through_call(node: Node | None) -> bool:

@@ -530,10 +530,10 @@ class Run:
             )
         )
 
-    def _reachable(self, args: tuple[Any, ...]) -> set[str]:
+    def _reachable(self, args: tuple[Any, ...]) -> list[str]:
         """The storages that the arguments point to, and what they may be views of."""
-        keys = {p.storage for a in args for p in pointers_in(a)}
-        return keys | {self.root(k) for k in keys}
+        keys = [p.storage for a in args for p in pointers_in(a)]
+        return list(dict.fromkeys([*keys, *map(self.root, keys)]))
 
 
 class Forked(Exception):

@@ -29,7 +29,7 @@ class Bounds:
         self.t = t
         self.given = tuple(facts)
         self.known: list[Poly] = []
-        self.disequal: set[Term] = set()
+        self.disequal: dict[Term, None] = {}
         self.facts: set[Term] = set()
         self.contradiction = False
         clauses = [f for f in conjuncts(self.given) if not self._fact(f)]
@@ -63,7 +63,7 @@ class Bounds:
                 self._learn(p)
                 self._learn({m: -c for m, c in p.items()})
             case "not" if f.args[0].op == "eq0":
-                self.disequal.add(f.args[0].args[0])
+                self.disequal[f.args[0].args[0]] = None
             case "or":
                 return False
         return True
