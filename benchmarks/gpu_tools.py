@@ -21,7 +21,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -256,7 +256,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     results: list[Seen] = []
     print(HEAD if tables else "")
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for seen in pool.map(lambda item: look(item[0], item[1], setting), files):
+        for done in as_completed([pool.submit(look, name, path, setting) for name, path in files]):
+            seen = done.result()
             results.append(merged(earlier[seen.name], seen) if seen.name in earlier else seen)
             print("\n".join(rows(results[-1]) if tables else disagreements(results[-1])), flush=True)
             if arguments.out is not None:

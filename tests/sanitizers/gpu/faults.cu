@@ -69,7 +69,7 @@ extern "C" __global__ void race_atomic(int* x, int n) {
   x[threadIdx.x] = s;
 }
 
-extern "C" __global__ void uninit_global(int* x, int n) { x[threadIdx.x] += n; }  // initcheck uninitialized (not zeroed)
+extern "C" __global__ void uninit_global(int* x, int n) { x[threadIdx.x] += n; }  // initcheck uninitialized
 
 extern "C" __global__ void uninit_shared(int* x, int n) {
   __shared__ int s[64];
