@@ -69,9 +69,11 @@ def lift(
 
 def naive(contract: Contract) -> bool:
     a, o, n = contract.buffer("x"), contract.buffer("y"), contract.scalar("n")
-    assert a is not None and o is not None and n is not None
     return (
-        n.value in ("i32(batch * features)", "batch * features")
+        a is not None
+        and o is not None
+        and n is not None
+        and n.value in ("i32(batch * features)", "batch * features")
         and o.extent == "batch * features"
         and a.extent == "batch * features"
         and (o.fresh or bool(contract.no_alias))
@@ -191,6 +193,13 @@ TENSORS = {
                        {"init": "self.a = nn.Linear(2, 2)\nself.b = nn.Linear(2, 2)\nself.b.weight.data = self.a.weight.data"}),
     "parameter resized in a loop": ("y = self.w", {"init": "self.w = nn.Parameter(torch.zeros(3))\nfor p in self.parameters():\n"
                                                            "    p.data.resize_(1)"}),
+    "view by names": ("y = y.view(size=(-1,))[0]", {}),
+    "permute by names": ("y = y.permute(dims=(1, 0))", {}),
+    "reversed dims": ("x = x.unsqueeze(0)\ny = torch.empty_like(x.T[0])", {}),
+    "sum along an axis": ("y = x.sum(axis=1)", {}),
+    "new by names": ("y = x.new_zeros(size=(3,))", {}),
+    "cat along an axis": ("y = torch.cat([x[:1], x[:1]], axis=1)", {}),
+    "channels last by to": ("x = x.to(memory_format=torch.channels_last)[0]", {}),
     "channels last": ("y = torch.empty_like(x, memory_format=torch.channels_last)\ny = y[0]", {}),
 }  # fmt: skip
 DTYPES = {
@@ -203,6 +212,8 @@ DTYPES = {
     "creation with a dtype": ("y = torch.zeros(x.shape, dtype=torch.promote_types(x.dtype, x.dtype))", {}),
     "softmax with a dtype": ("y = torch.softmax(x, dim=0, dtype=torch.float16)", {}),
     "full of a bool": ("y = torch.full(x.shape, True)", {}),
+    "dtype of float math": ("y = torch.bitwise_and(x, x)", {}),
+    "dtype of indices": ("y = torch.argmax(x, dim=0)", {}),
     "autocast": ("with torch.autocast('cuda', dtype=torch.float16):\n    y = torch.matmul(x, x.t())", {}),
     "default dtype": ("y = torch.zeros(x.shape)", {"module": "torch.set_default_dtype(torch.float16)"}),
 }  # fmt: skip

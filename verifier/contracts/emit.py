@@ -212,7 +212,10 @@ class _Emitter(Shapes):
         if storage.gap:
             self.gaps.append(f"parameter {param}: {storage.gap}")
             return None
-        if dtype is None:
+        own = storage.how == "fresh" or (storage.how == "part" and self._made_here(pointer.storage))
+        if dtype is None or (
+            storage.dtype is None and own and not storage.like
+        ):  # nobody checks what torch chose
             self.gaps.append(f"parameter {param}: the element type of {name} is not known ({self.seen.span})")
             return None
         extent = self._extent(storage, dtype)
@@ -327,13 +330,23 @@ class _Emitter(Shapes):
     def _assumptions(self, param: str, pointer: Pointer, buffer: Buffer) -> list[Clause]:
         storage, key, seen = self.seen.storages[pointer.storage], pointer.storage, self.seen
         out: list[Clause] = []
+        name = storage.host_name or param
+
+        def missing(text: str, check: str, say: str) -> None:
+            fix = f'TORCH_CHECK({check}, "{name} must {say}");'
+            out.append(Clause(text, "assumed", seen.span, note=f"{name} is not checked", fix=fix))
+
+        def missing_dtype() -> None:
+            scalar = _TORCH_NAMES.get(buffer.dtype, "Float")
+            missing(
+                f"dtype({param}, {buffer.dtype})",
+                f"{name}.scalar_type() == at::k{scalar}",
+                f"be {buffer.dtype}",
+            )
+
+        if storage.how == "fresh" and storage.dtype is None:
+            missing_dtype()
         if storage.how in ("argument", "view") or (storage.how == "part" and not self._made_here(key)):
-            name = storage.host_name or param
-
-            def missing(text: str, check: str, say: str) -> None:
-                fix = f'TORCH_CHECK({check}, "{name} must {say}");'
-                out.append(Clause(text, "assumed", seen.span, note=f"{name} is not checked", fix=fix))
-
             if not storage.contiguous and ("contiguous", key) not in seen.checked:
                 missing(f"contiguous({param})", f"{name}.is_contiguous()", "be contiguous")
             if (
@@ -341,18 +354,12 @@ class _Emitter(Shapes):
                 and pointer.dtype is not None
                 and not self._dtype_checked(key)
             ):
-                scalar = _TORCH_NAMES.get(buffer.dtype, "Float")
-                missing(
-                    f"dtype({param}, {buffer.dtype})",
-                    f"{name}.scalar_type() == at::k{scalar}",
-                    f"be {buffer.dtype}",
-                )
+                missing_dtype()
             if ("cuda", key) not in seen.checked:
                 missing(f"same_device({param})", f"{name}.is_cuda()", "be a CUDA tensor")
             if not self._nonempty(buffer.extent):
                 missing(f"nonempty({param})", f"{name}.numel() > 0", "not be empty")
         elif storage.strided and not storage.contiguous:
-            name = storage.host_name or param
             fix = f'TORCH_CHECK({name}.is_contiguous(), "{name} must be contiguous");'
             out.append(
                 Clause(f"contiguous({param})", "assumed", seen.span, note=f"{name} is not checked", fix=fix)

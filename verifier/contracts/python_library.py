@@ -96,11 +96,6 @@ _QUERIES = frozenset(
     "is_tensor is_floating_point is_complex is_autocast_enabled numel allclose equal finfo iinfo Generator result_type "
     "promote_types can_cast broadcast_shapes".split()
 )
-_IN_PLACE = frozenset(
-    "relu relu6 hardtanh elu selu celu leaky_relu rrelu silu mish hardsigmoid hardswish threshold dropout dropout1d dropout2d "
-    "dropout3d alpha_dropout feature_alpha_dropout".split()
-)
-"""Functions of torch.nn.functional with a parameter ``inplace``."""
 _KINDS = frozenset(
     "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d LayerNorm "
     "GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d ReLU GELU SiLU Sigmoid Tanh Softmax MaxPool1d MaxPool2d MaxPool3d "
@@ -254,13 +249,9 @@ class Library(Objects):
                     self.run.write(value.storage)
             if any(k.startswith("running") for k in kwargs) or any(isinstance(v, Unknown) for v in args[1:3]):
                 self.forget_contents()
-        if last in _IN_PLACE and args and isinstance(args[0], Tensor):
-            switched = kwargs.get("inplace", FALSE) != FALSE
-            other = any(not isinstance(v, Int | Float) and v != FALSE for v in args[1:])
-            if switched or other or "dropout" in last:
-                self.run.write(args[0].storage)
-                return views.maybe_self(self.run, args[0], "to", [], {}, hint or last)
-            kwargs = {k: v for k, v in kwargs.items() if k != "inplace"}
+        if "dropout" in last and args and isinstance(args[0], Tensor):
+            self.run.write(args[0].storage)
+            return views.maybe_self(self.run, args[0], "to", [], {}, hint or last)
         made = torch_ops.call_function(self.run, last, args, kwargs, span, hint)
         if last in torch_ops.CREATE and isinstance(made, Tensor):
             self.run.storages[made.storage].how = "argument"  # the caller's, and on whatever device it is

@@ -100,8 +100,8 @@ class Storage:
     """A kernel gets its strides, which are contiguous only if those of the tensor are that it was made like."""
     sized: bool = False
     """Allocated from sizes alone, so that its strides are known (``empty_like`` copies those of dims of size 1)."""
-    reordered: bool = False
-    """Its elements may lie in another order than in what it was made from."""
+    reordered: bool = False  # its elements may lie in another order than in what it was made from
+    like: bool = False  # its dtype is that of another tensor, which is not known
 
 
 @dataclass(slots=True)

@@ -298,6 +298,7 @@ def _tensor_method(
         "type",
     ):
         return Unknown(f"{host.span(node)}: {name}()")
+    values = [Unknown("device") if _is_device(a) else v for v, a in zip(values, nodes, strict=True)]
     return torch_ops.call_method(run, base, name, values, {}, host.span(node), hint)
 
 

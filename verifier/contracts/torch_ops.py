@@ -15,7 +15,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from specs.location import Span
-from verifier.contracts.objects import Dtype, Float, Items, Options, Shape, Sizes, Tensor, Unknown, Value
+from verifier.contracts.objects import (
+    Dtype,
+    Float,
+    Items,
+    Null,
+    Options,
+    Shape,
+    Sizes,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+)
 from verifier.contracts.run import Run
 from verifier.contracts.tensors import (
     allocate,
@@ -58,6 +70,13 @@ from verifier.contracts.views import (
     unfold,
     view,
 )
+
+IN_PLACE = frozenset(
+    "relu relu6 hardtanh elu selu celu leaky_relu rrelu silu mish hardsigmoid hardswish threshold dropout dropout1d dropout2d "
+    "dropout3d alpha_dropout feature_alpha_dropout".split()
+)
+"""Functions of torch.nn.functional with a parameter ``inplace``, which may stand anywhere."""
+_PLAIN = Int | Float | Text | Null
 
 _FLOATS = ("f16", "bf16", "f32", "f64")
 
@@ -115,6 +134,9 @@ def may_convert(name: str) -> bool:
 CREATE = {"empty": (False, False), "zeros": (True, True), "ones": (True, False), "full": (True, False), "rand": (True, False),
            "randn": (True, False), "randint": (True, False)}  # fmt: skip
 
+_CREATED_BY = frozenset("size dtype device requires_grad pin_memory fill_value generator low high".split())
+"""Keyword arguments of creation functions that leave layout and shape as the others say."""
+
 _NEW = {"new_empty": "empty", "new_zeros": "zeros", "new_ones": "ones", "new_full": "full"}
 
 
@@ -152,6 +174,10 @@ def call_method(
                 if args or kwargs
                 else contiguous(run, tensor)
             )
+        case "unsqueeze" | "squeeze" | "view" | "reshape" | "expand" | "broadcast_to" | "transpose" | "permute" | "swapaxes" if (
+            kwargs or (name in ("view", "reshape") and not args)
+        ):  # fmt: skip
+            return opaque(run, hint, f"{name}() by names", None)
         case "view" | "reshape":
             return view(run, tensor, name, args, span, hint)
         case "flatten":
@@ -177,11 +203,18 @@ def call_method(
             return Dtype(dtype_name(run, tensor), tensor)
         case "clone":
             layout = "dense" if args or kwargs else _kept(run, tensor)
-            return allocate(run, hint, tensor.dims, dtype_name(run, tensor), initialized=True, layout=layout)
+            return _alike(
+                run,
+                allocate(run, hint, tensor.dims, dtype_name(run, tensor), initialized=True, layout=layout),
+            )
         case _ if name in _NEW:
-            shape = shape_argument(run, args[:1] if name == "new_full" else args)
-            dtype = dtype_argument(run, kwargs) if "dtype" in kwargs else tensor.dtype
-            return _create(run, _NEW[name], shape, dtype, span, hint)
+            shape = shape_argument(run, args[:1] if name == "new_full" else args) if args else None
+            if not set(kwargs) <= _CREATED_BY or "size" in kwargs:
+                shape = None
+            dtype = dtype_argument(run, kwargs) if "dtype" in kwargs else dtype_name(run, tensor)
+            made = _create(run, _NEW[name], shape, dtype, span, hint)
+            own = isinstance(made, Tensor) and ("dtype" not in kwargs or _of_a_tensor(kwargs["dtype"]))
+            return _alike(run, made) if own and isinstance(made, Tensor) else made
         case _ if name in _MAYBE_SELF:
             return maybe_self(run, tensor, name, args, kwargs, hint)
         case _ if name in _INPLACE_SAME:
@@ -191,6 +224,22 @@ def call_method(
             return tensor
         case _:
             return call_function(run, name, [tensor, *args], kwargs, span, hint)
+
+
+def _alike(run: Run, made: Tensor) -> Tensor:
+    """Where its dtype is not known, it is that of the tensor it was made like."""
+    run.storages[made.storage].like = made.dtype is None
+    return made
+
+
+def _of_a_tensor(value: Value) -> bool:
+    """A dtype, or options, that are those of a tensor."""
+    match value:
+        case Dtype(of=of):
+            return of is not None
+        case Options(dtype=inner):
+            return inner is None or inner.of is not None
+    return False
 
 
 def _kept(run: Run, tensor: Tensor) -> Any:
@@ -245,15 +294,13 @@ def call_function(
         ):
             dtype = "f32"
         followed = all(isinstance(v, Int | Items | Sizes | Options | Dtype | Float | Bool) for v in rest)
-        followed = followed and not {"memory_format", "layout", "names"} & set(kwargs)
-        return _create(
-            run,
-            name,
-            shape_argument(run, shape_values) if followed and shape_values else None,
-            dtype,
-            span,
-            hint,
-        )
+        followed = followed and set(kwargs) <= _CREATED_BY
+        shape = shape_argument(run, shape_values) if followed and shape_values else None
+        made_new = _create(run, name, shape, dtype, span, hint)
+        sources = [*options, *([kwargs["dtype"]] if "dtype" in kwargs else [])]
+        if isinstance(made_new, Tensor) and sources and all(_of_a_tensor(v) for v in sources):
+            _alike(run, made_new)
+        return made_new
     if name in ("cat", "stack", "concat"):
         return _joined(run, name, args, kwargs, hint)
     if not isinstance(first, Tensor):
@@ -267,10 +314,14 @@ def call_function(
         kind = name.removesuffix("_like")
         initialized, zero = CREATE[kind]
         # preserve_format: contiguous only if the argument is; dense in any case
-        plain = is_contiguous(run, first) and "memory_format" not in kwargs
-        return allocate(
+        given = any(not isinstance(v, Int | Float | Bool) and not _of_a_tensor(v) for v in args[1:])
+        if any(not isinstance(v, Options | Dtype | Int | Float | Bool) for v in args[1:]):
+            dtype = None
+        plain = is_contiguous(run, first) and set(kwargs) <= _CREATED_BY
+        made = allocate(
             run, hint, first.dims, dtype, initialized=initialized, zero=zero, layout="contiguous" if plain else "dense"
         )  # fmt: skip
+        return made if given or "dtype" in kwargs else _alike(run, made)
     others = [v for v in (*args[1:], *kwargs.values()) if isinstance(v, Tensor | Unknown)]
     if name in ("clamp", "masked_fill") and others:  # the result is as large as both
         return _combination(run, name, [*args, *(v for v in kwargs.values() if v in others)], {}, hint)
@@ -286,10 +337,19 @@ def call_function(
             and name not in ("clone", "neg", "abs", "flip", "tril", "triu")
         ):
             dtype = None  # torch promotes ints here
-        if isinstance(kwargs.get("inplace"), Bool) and kwargs["inplace"] != FALSE:
+        if name in IN_PLACE and (
+            kwargs.get("inplace", FALSE) != FALSE
+            or any(not isinstance(v, _PLAIN) and v != FALSE for v in args[1:])
+        ):
             run.write(first.storage)
-            return first
-        return allocate(run, hint, first.dims, dtype, initialized=True, layout=_kept(run, first))
+            return maybe_self(run, first, "to", [], {}, hint)
+        made = allocate(run, hint, first.dims, dtype, initialized=True, layout=_kept(run, first))
+        kept = (
+            dtype_name(run, first) is None
+            and "dtype" not in kwargs
+            and all(isinstance(v, _OPERANDS) for v in args)
+        )
+        return _alike(run, made) if kept else made
     if name in _MAYBE_SELF or name in (
         "view",
         "reshape",
@@ -311,24 +371,27 @@ def _combination(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str
         return Unknown(f"{name}()")
     first = tensors[0]
     dtype = dtype_name(run, first)
-    if dtype not in _FLOATS or "dtype" in kwargs or any(isinstance(a, Dtype) for a in args):
+    if dtype not in _FLOATS or "dtype" in kwargs or any(not isinstance(a, _OPERANDS) for a in args):
         dtype = None  # sums of ints are int64, indices too
     if name in _BROADCAST or name in ("clamp", "masked_fill"):
         given = (*args, *(v for k, v in kwargs.items() if k not in ("alpha", "rounding_mode")))
         known = all(isinstance(v, Tensor | Int | Float | Bool) for v in given)
         tensors = [v for v in given if isinstance(v, Tensor)]
         out = broadcast(run, tensors) if known else None
-        result = "bool" if name in _COMPARISONS else _promoted(run, name, args)
+        result = "bool" if name in _COMPARISONS else _promoted(run, name, given)
         if out is None:
             return allocate_unknown(run, hint, result)
         return allocate(run, hint, out, result, initialized=True, layout="free")
     handler = _SHAPES.get(name)
-    dims = handler(run, args, kwargs) if handler else None
+    dims = handler(run, args, kwargs) if handler and set(kwargs) <= _NAMED.get(name, _REDUCED_BY) else None
     if dims is None:
         if name in _ALLOCATING:
             return allocate_unknown(run, hint, dtype)
         return opaque(run, hint, f"{name}()", dtype if name in _SAME_DTYPE else None)
     return allocate(run, hint, dims, dtype, initialized=True, layout="free")
+
+
+_OPERANDS = Tensor | Int | Float | Bool | Items | Sizes | Text | Null
 
 
 def broadcast(run: Run, tensors: Sequence[Tensor]) -> tuple[Int, ...] | Shape | None:
@@ -378,7 +441,13 @@ def _joined(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Val
     dtype = next(iter(found)) if len(found) == 1 else None
     at = along.value if isinstance(along, Int) else None
     all_dims = [d for d in known if d is not None]
-    if not items or len(all_dims) != len(items) or at is None or len({len(d) for d in all_dims}) != 1:
+    if (
+        set(kwargs) - {"dim"}
+        or not items
+        or len(all_dims) != len(items)
+        or at is None
+        or len({len(d) for d in all_dims}) != 1
+    ):
         return allocate_unknown(run, hint, dtype)
     rank = len(all_dims[0])
     if name == "stack":
@@ -389,7 +458,9 @@ def _joined(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Val
             (*all_dims[0][:at], const(len(items)), *all_dims[0][at:]),
             dtype,
             initialized=True,
-            layout="contiguous",
+            layout="contiguous"
+            if all(is_contiguous(run, t) for t in items if isinstance(t, Tensor))
+            else "dense",
         )
     at %= rank
     total = convert(all_dims[0][at], PY)
@@ -456,6 +527,15 @@ _SHAPES: dict[str, Handler] = {
     "amin": _reduction,
     "logsumexp": _reduction,
 }
+
+_NAMED: dict[str, frozenset[str]] = {
+    "matmul": frozenset(),
+    "mm": frozenset(),
+    "bmm": frozenset(),
+    "linear": frozenset({"bias"}),
+}
+_REDUCED_BY = frozenset({"dim", "keepdim", "dtype"})
+"""Keyword arguments that are read."""
 
 _ALLOCATING = frozenset(
     "matmul mm bmm linear sum mean prod amax amin var std logsumexp conv1d conv2d conv3d conv_transpose1d "

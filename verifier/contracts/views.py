@@ -310,7 +310,9 @@ def permute(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: st
     if dims is None:
         return opaque(run, hint, f"{name} of a tensor of unknown rank", tensor.dtype)
     order = list(range(len(dims)))
-    if name in ("t", "T", "mT"):
+    if name == "T":
+        order.reverse()
+    elif name in ("t", "mT"):
         if len(dims) >= 2:
             order[-1], order[-2] = order[-2], order[-1]
     else:
@@ -336,6 +338,19 @@ def permute(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: st
     )  # fmt: skip
 
 
+def _is_device(value: Value) -> bool:
+    return isinstance(value, Unknown) and value.why in ("device", "a device")
+
+
+def _may_name_dtype(value: Value) -> bool:
+    match value:
+        case Dtype() | Tensor():
+            return True
+        case Options(dtype=inner):
+            return inner is not None
+    return isinstance(value, Unknown) and not _is_device(value)
+
+
 def maybe_self(
     run: Run, tensor: Tensor, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], hint: str
 ) -> Value:
@@ -350,7 +365,7 @@ def maybe_self(
         wanted = wanted or found
     if wanted:
         dtype = wanted
-    elif "dtype" in kwargs or any(isinstance(v, Dtype | Tensor) for v in values):
+    elif "dtype" in kwargs or any(_may_name_dtype(v) for v in values):
         dtype = None  # another one, which is not known
     cuda = name == "cuda" or any(
         isinstance(v, Text) and v.value.startswith("cuda") for v in (*args, *kwargs.values())
@@ -365,6 +380,8 @@ def maybe_self(
         from_view_of=tensor.storage,
     )  # fmt: skip
     out = Tensor(key, tensor.dims, dtype, key, tensor.layout, host_name=tensor.host_name)
+    if "memory_format" in kwargs or any(isinstance(v, Unknown) and not _is_device(v) for v in values):
+        return replace(out, layout="free")
     if is_contiguous(run, tensor):
         out = replace(out, layout="contiguous")
         run.storages[key].contiguous = True
