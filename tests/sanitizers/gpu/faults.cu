@@ -1,5 +1,5 @@
 // One fault a kernel, for every kind of record that compute-sanitizer writes; each is launched with one block of 64 threads
-// and `n` = 64 ints at x that nobody initialised, if its line says so, else zeros. The comment says what must be found.
+// and `n` = 64 ints at x: zeros, but for uninit_global, where nobody wrote them. The comment says what must be found.
 
 #include <cassert>
 
