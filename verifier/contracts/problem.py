@@ -36,6 +36,7 @@ class Argument:
     ``shape``: dims as clause texts over the problem's symbols, ``sizes`` their numbers; None if not known.
     ``memory``: which memory a tensor may share, by number; ``whole``: it is not a view.
     ``text``: an int as clause text. ``content``: inclusive bounds of an integer tensor's elements as clause texts.
+    ``value`` of kind "other": why it is not followed, where that is known.
     """
 
     kind: Literal["tensor", "int", "float", "bool", "none", "text", "list", "dict", "other"]
@@ -168,7 +169,7 @@ def _argument(data: dict[str, Any]) -> Argument:
 
 
 def _named(argument: Argument, name: str, values: dict[str, int]) -> Argument:
-    """A literal size other than 1 becomes a symbol of its own."""
+    """A literal size above 1 becomes a symbol of its own."""
     from dataclasses import replace
 
     if argument.kind == "list":
@@ -179,7 +180,7 @@ def _named(argument: Argument, name: str, values: dict[str, int]) -> Argument:
         return argument
     shape: list[str] = []
     for index, text in enumerate(argument.shape):
-        if text.isdigit() and text != "1":
+        if text.isdigit() and int(text) > 1:
             fresh = f"{name}_{index}"
             while fresh in values:
                 fresh += "_"
