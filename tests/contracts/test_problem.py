@@ -171,6 +171,15 @@ def test_equal_names_of_list_items_and_ints_are_two_sizes(tmp_path: Path) -> Non
     assert found.inputs[0].shape == ("a_0", "a_1") and found.inputs[1].shape == ("a_0_",)
 
 
+def test_dataclasses_and_long_sums(tmp_path: Path) -> None:
+    setup = "from dataclasses import dataclass\n@dataclass\nclass C:\n    n: int = 3\nn = 1\nfor _ in range(300): n = n + 1"
+    found = read(
+        tmp_path,
+        "from __future__ import annotations\n" + GIVES.format(setup=setup, inputs="torch.rand(C().n, n)"),
+    )
+    assert found.inputs[0].sizes == (3, 301) and found.inputs[0].shape == ("input0_0", "input0_1")
+
+
 def test_an_empty_size_is_no_symbol(tmp_path: Path) -> None:
     found = read(tmp_path, GIVES.format(setup="z = 0\nn = 3", inputs="torch.rand(z, n + z), torch.rand(0)"))
     assert [a.shape for a in found.inputs] == [("0", "input0_1"), ("0",)]

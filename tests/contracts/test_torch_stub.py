@@ -102,6 +102,7 @@ STATEMENTS = [
     "@torch.no_grad()\ndef f():\n    return torch.rand(3)\nr = f()", "@torch.inference_mode\ndef f():\n    return 3\nr = f()",
     "with torch.enable_grad():\n    r = isinstance(x, torch.Tensor)",
     "r = str(torch.float) == 'torch.float32'", "r = torch.float is torch.float32", "r = torch.rand(3).dtype == torch.float32",
+    "r = type(x) == torch.Tensor", "torch.cuda.set_device\nr = x",
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ import contextlib
 import io
 import json
 import sys
+import types
 from typing import Any
 
 from specs.clauses import FUNCTIONS, ClauseError, ClauseUndefined, evaluate, names
@@ -25,6 +26,8 @@ from verifier.contracts.stub_values import WORLD, Sym, Unknown, escape, text_of
 from verifier.contracts.torch_stub import importer
 
 _WRAP = "__name_ints__"
+_LONGEST = 400
+"""Characters of a clause text; a longer one is told as its number."""
 
 
 class _Naming(ast.NodeTransformer):
@@ -87,7 +90,7 @@ class Names:
         """The clause text of an int, or its number where the text does not say it. Sizes are at least 1 in clauses."""
         text = text_of(value)
         try:
-            exact = evaluate(text, self.values) == int(value)
+            exact = len(text) <= _LONGEST and evaluate(text, self.values) == int(value)
         except (ClauseError, ClauseUndefined):
             exact = False
         if not exact or (size and any(self.values[n] < 1 for n in names(text))):
@@ -168,9 +171,11 @@ def _lost(found: dict[str, Any], why: str) -> dict[str, Any]:
 def read(text: str, path: str) -> dict[str, Any]:
     known = Names()
     tree = ast.fix_missing_locations(_Naming().visit(ast.parse(text, path)))
-    scope: dict[str, Any] = {
+    module = types.ModuleType("problem")
+    sys.modules["problem"] = module  # dataclasses look there
+    scope = vars(module)
+    scope |= {
         _WRAP: known.wrap,
-        "__name__": "problem",
         "__file__": path,
         "__builtins__": {**vars(builtins), "__import__": importer()},
     }

@@ -151,7 +151,7 @@ def escape(values: Iterable[Any], keeps_lists: bool = False) -> None:
 
 HARMLESS = frozenset(
     "manual_seed manual_seed_all seed set_num_threads set_printoptions set_float32_matmul_precision set_grad_enabled "
-    "set_seed seed_everything".split()
+    "set_seed seed_everything set_device set_num_interop_threads use_deterministic_algorithms".split()
 )
 """Functions that change a state which neither shapes nor dtypes nor ranges depend on."""
 

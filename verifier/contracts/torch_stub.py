@@ -140,6 +140,11 @@ class _OfTensor(type):
             refuse("whether a value is a tensor is not known here, and the file depends on it")
         return isinstance(instance, Tensor)
 
+    def __eq__(cls, other: object) -> bool:
+        return other is Tensor or other is cls
+
+    __hash__ = type.__hash__
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return Unknown("torch.Tensor")(*args, **kwargs)
 
