@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from specs.clauses import names
 from specs.contract import Contract
 from tests.contracts.lifting import KERNEL, python_submission, read
 from tests.contracts.test_callers import problem
@@ -161,6 +162,23 @@ CODE = {
     "while": ("while n < 10 ** 9:\n    n = n + 9", {}),
     "getattr by a computed name": ("n = n + getattr(self, 'k%d' % 1)", {"init": "self.k1 = 9"}),
     "setattr by a computed name": ("setattr(self, 'k'.lower(), 9)\nn = n + self.k", {"init": "self.k = 0"}),
+    "shuffled": ("s = [0, 9]\nrandom.shuffle(s)\nn = n + s[0]", {"module": "import random"}),
+    "one of two lists": ("t = max([0], s)\nt.append(1)\nn = n + len(s) - 1", {"module": "s = [5]"}),
+    "default of getattr": ("getattr(self, 'no', s).append(9)\nn = n + len(s)", {"module": "s = []"}),
+    "sum from a start": ("n = n + sum([0], 9)", {}),
+    "sum from a named start": ("n = n + sum([0], start=9)", {}),
+    "product from a start": ("n = n * math.prod((1,), start=9)", {}),
+    "largest by a key": ("n = max(n, n + 9, key=lambda v: v)", {}),
+    "enumerate from a start": ("for i, _ in enumerate([0], start=9):\n    n = n + i", {}),
+    "dict by names": ("def g(n, e=0):\n    return n + e\nd = dict(e=9)\nn = g(n, **d)", {}),
+    "merged dicts": ("n = n + {'a': 0, **{'a': 9}}['a']", {}),
+    "key that is a variable": ("k = 'a'\nn = n + {'a': 0, k: 9}['a']", {}),
+    "sizes as a list": ("s = list(x.shape)\ns[0] = s[0] + 9\nn = s[0] * s[1]", {}),
+    "slice of a list": ("s = [n, 5][:]\ns[0] = n + 9\nn = s[0]", {}),
+    "reversed list": ("s = list((n, 9))\ns.reverse()\nn = s[0]", {}),
+    "starred target": ("*lead, d = x.shape\nn = n + d - lead[0]", {}),
+    "two methods of one name": ("n = n + self.k()", {"body": "def k(self):\n    return 0\ndef k(self):\n    return 9"}),
+    "method by another name": ("n = n + self.k()", {"body": "def k(self):\n    return 0\ndef j(self):\n    return 9\nk = j"}),
     "exec": ("exec('n = n + 9')", {}),
     "globals": ("globals()['E'] = 9\nn = n + E", {"module": "E = 0"}),
     "ops replaced": ("", {"after": "ops.add_n = lambda a, o, n: None"}),
@@ -174,6 +192,7 @@ TENSORS = {
     "resize of the storage": ("y.untyped_storage().resize_(4)", {}),
     "resize_ as a function": ("torch.resize_as_(y, torch.empty(3))", {}),
     "resize_ of the class": ("torch.Tensor.resize_(y, 3)", {}),
+    "stream": ("with torch.cuda.stream(torch.cuda.Stream()):\n    ops.add_n(x, y, n)", {}),
     "swap": ("torch.utils.swap_tensors(y, torch.empty(3))", {}),
     "+= is in place": ("y = x\ny += 1", {}),
     "out": ("y = torch.exp(x, out=x)", {}),
@@ -286,6 +305,20 @@ def test_ordinary_callers_are_followed(tmp_path: Path, which: str) -> None:
     assert all(naive(c) for c in found.contracts), [
         (c.scalar("n"), c.buffer("y"), c.no_alias) for c in found.contracts
     ]
+
+
+def test_without_a_problem_arguments_with_defaults_are_free() -> None:
+    source = CALLER.format(
+        module="", body="", init="        self.k = k", forward="        n = n + j + self.k", after=""
+    )
+    source = source.replace("__init__(self)", "__init__(self, k=0)").replace(
+        "forward(self, x)", "forward(self, x, j=0, *, t=None)"
+    )
+    found = lift_python(python_submission(HOST, source), read(HOST), None, 1 << 30)
+    assert found.contracts
+    for contract in found.contracts:
+        scalar = contract.scalar("n")
+        assert scalar is not None and {"j", "k"} <= names(scalar.value or "")
 
 
 def test_names_bound_to_lambdas_are_not_the_functions_of_that_name(tmp_path: Path) -> None:

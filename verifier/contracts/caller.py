@@ -28,6 +28,7 @@ from verifier.contracts.objects import (
 from verifier.contracts.problem import Argument, Problem
 from verifier.contracts.python_statements import Statements
 from verifier.contracts.python_values import (
+    Hidden,
     PyClass,
     PyFunction,
     PyObject,
@@ -38,6 +39,7 @@ from verifier.contracts.values import (
     FALSE,
     PY,
     TRUE,
+    Bool,
     Int,
     arith,
     const,
@@ -61,24 +63,31 @@ class Caller(Statements):
         init, forward = model.find("__init__"), model.find("forward")
         if not isinstance(forward, PyFunction) or forward.kind != "plain":
             raise Refused(f"{self.path}: ModelNew has no forward()")
-        args, kwargs = self._init_arguments(init.node if isinstance(init, PyFunction) else None)
+        args, kwargs = self._init_arguments(init if isinstance(init, PyFunction) else None)
         instance = self.instantiate(model, args, kwargs, forward.node)
         self._name_parameters(instance, "", set())
         self.begin_forward()
-        inputs = self._forward_arguments(forward.node)
+        inputs, named = self._forward_arguments(forward)
         for index, value in enumerate(inputs):
             if isinstance(value, Tensor):
                 self.run.storages[value.storage].source = f"argument {index}"
         call = ast.Call(ast.Name("ModelNew"), [], [], lineno=forward.node.lineno, col_offset=-1)
-        told = {k for k, s in self.run.storages.items() if s.content is not None}
-        before = len(self.run.writes)
-        result = self.apply(instance, inputs, {}, call, self.module, "")
-        if told & {key for _, key in self.run.writes[before:]}:
-            raise Refused(
-                f"{self.path}: forward() may change an input whose range the problem tells, so a later call is not followed"
-            )
+        told, before = self._told(), len(self.run.writes)
+        result = self.apply(instance, inputs, named, call, self.module, "")
+        self._unwritten(told, before)
         if isinstance(result, Tensor) and result.layout != "other":
             self.run.returned = result.storage
+
+    def _told(self) -> set[str]:
+        """The inputs of which the problem tells a range."""
+        return {k for k, s in self.run.storages.items() if s.content is not None}
+
+    def _unwritten(self, told: set[str], before: int) -> None:
+        """A later call may get the same inputs: what is written has no range then."""
+        if told & {key for _, key in self.run.writes[before:]}:
+            raise Refused(
+                f"{self.path}: an input whose range the problem tells may be changed, so a later call is not followed"
+            )
 
     def pass_inputs(self, usr: str) -> None:
         """Call one C++ function with the problem's inputs, by position."""
@@ -90,7 +99,9 @@ class Caller(Statements):
         for index, value in enumerate(inputs):
             if isinstance(value, Tensor):
                 self.run.storages[value.storage].source = f"argument {index}"
+        told = self._told()
         result = self.run_function(usr, inputs, Span(self.path, 0))
+        self._unwritten(told, 0)
         if isinstance(result, Tensor) and result.layout != "other":
             self.run.returned = result.storage
 
@@ -163,7 +174,7 @@ class Caller(Statements):
             case "list":
                 return Items(tuple(self.from_problem(a, f"{name}_{i}") for i, a in enumerate(argument.items)))
             case _:
-                return Unknown(f"argument {name} of the problem")
+                return Unknown(str(argument.value) if argument.value else f"argument {name} of the problem")
 
     def _problem_tensor(self, argument: Argument, name: str) -> Tensor:
         run = self.run
@@ -192,8 +203,8 @@ class Caller(Statements):
         layout: Any = "free" if argument.layout == "contiguous" else "dense"
         return Tensor(key, dims, argument.dtype, key, layout, host_name=name)
 
-    def _init_arguments(self, node: Any) -> tuple[list[Any], dict[str, Any]]:
-        names = [a.arg for a in node.args.args[1:]] if node is not None else []
+    def _init_arguments(self, function: PyFunction | None) -> tuple[list[Any], dict[str, Any]]:
+        names = [a.arg for a in function.node.args.args[1:]] if function is not None else []
         if self.problem is not None:
             if self.problem.init_keys:
                 pairs = zip(self.problem.init_keys, self.problem.init, strict=True)
@@ -203,10 +214,10 @@ class Caller(Statements):
                 for i, a in enumerate(self.problem.init)
             ]
             return found, {}
-        if node is None:
+        if function is None:
             return [], {}
-        required = len(names) - len(node.args.defaults)
-        return [self._free_python(a, self.span(node)) for a in node.args.args[1 : 1 + required]], {}
+        free = [self._free_default(function, a) for a in function.node.args.args[1:]]
+        return free, self._free_keywords(function)
 
     def _free_python(self, argument: ast.arg, span: Span) -> Any:
         """A constructor argument of which only the annotation is known."""
@@ -217,25 +228,41 @@ class Caller(Statements):
             return Float()
         return Unknown(f"argument {argument.arg} of the model")
 
-    def _forward_arguments(self, node: Any) -> list[Any]:
-        names = [a.arg for a in node.args.args[1:]]
+    def _forward_arguments(self, function: PyFunction) -> tuple[list[Any], dict[str, Any]]:
+        given = function.node.args.args[1:]
         if self.problem is not None:
+            names = [a.arg for a in given]
             return [
                 self.from_problem(a, names[i] if i < len(names) else f"input{i}")
                 for i, a in enumerate(self.problem.inputs)
-            ]
-        required = len(names) - len(node.args.defaults)
-        out: list[Any] = []
-        for index, name in enumerate(names):
-            annotation = node.args.args[index + 1].annotation
-            text = ast.unparse(annotation) if annotation else ""
-            if index >= required:
-                break
-            if text in ("int", "float"):
-                out.append(self._free_python(node.args.args[index + 1], self.span(node)))
-            else:
-                out.append(self.run.free_tensor(name))
-        return out
+            ], {}
+        return [self._free_default(function, a, tensor=True) for a in given], self._free_keywords(function)
+
+    def _free_keywords(self, function: PyFunction) -> dict[str, Any]:
+        return {a.arg: self._free_default(function, a, tensor=True) for a in function.node.args.kwonlyargs}
+
+    def _free_default(self, function: PyFunction, argument: ast.arg, tensor: bool = False) -> Any:
+        """An argument of which nothing is known but its annotation and the kind of its default."""
+        name, annotation = argument.arg, ast.unparse(argument.annotation) if argument.annotation else ""
+        default = function.defaults.get(name)
+        match default:
+            case None if tensor and annotation not in ("int", "float"):
+                return self.run.free_tensor(name)
+            case None:
+                return self._free_python(argument, self.span(function.node))
+            case Int():
+                return self.run.fresh(name, "scalar", PY, meaning=f"argument {name} of the model")
+            case Bool():
+                return self.run.unknown_condition(f"argument {name} of the model")
+            case Float():
+                return Float()
+            case Null():
+                if self.run.decide(self.run.unknown_condition(f"argument {name} of the model is given")):
+                    return self.run.free_tensor(name) if tensor else Unknown(f"argument {name} of the model")
+                return default
+            case Text():
+                return Unknown(f"argument {name} of the model")
+        return Hidden(f"argument {name} of the model")
 
 
 def input_sizes(problem: Problem) -> frozenset[str]:

@@ -135,6 +135,7 @@ class Library(Objects):
         if name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
             return self._container(last, args, kwargs, node)
         self.refuse_code(args, kwargs, node)
+        lists = any(isinstance(v, PyList) for v in (*args, *kwargs.values()))
         args = [plain(a) for a in args]
         kwargs = {k: plain(v) for k, v in kwargs.items()}
         if any(isinstance(v, PyDict | PyIterator) for v in (*args, *kwargs.values())):
@@ -164,7 +165,7 @@ class Library(Objects):
         numbers = not any(reaches(v) or isinstance(v, Tensor | Unknown) for v in (*args, *kwargs.values()))
         if name.startswith("torch.cuda.") and last in _CUDA_QUERIES:
             return Unknown(f"{name}()")
-        if numbers and name.startswith(_INERT):
+        if numbers and not lists and name.startswith(_INERT):
             return Unknown(f"{name}()")
         self.refuse(node, f"{name}()")
 
@@ -191,8 +192,10 @@ class Library(Objects):
         source = args[0] if args else kwargs.get("data")
         if isinstance(source, Tensor):
             storage = self.run.storages[source.storage]
-            storage.initialized, storage.host_name = True, hint or storage.host_name
-            self.run.uninitialised.discard(source.storage)
+            storage.host_name = hint or storage.host_name
+            if not self.running:  # the model's parameters are loaded or filled before it is used
+                storage.initialized = True
+                self.run.uninitialised.discard(source.storage)
             if not isinstance(source.dims, Shape):
                 self.run.caller_dims.append(source.dims)
             return tensors.replace(source, host_name=hint or source.host_name)
@@ -276,6 +279,10 @@ class Library(Objects):
             for value in (*args, *kwargs.values()):
                 if isinstance(value, Hidden):
                     self.refuse(node, value.why)
+        if kwargs and name not in ("dict", "print"):
+            if name in _PURE and not any(reaches(v) for v in (*args, *kwargs.values())):
+                return Unknown(f"{name}()")
+            self.refuse(node, f"{name}() with named arguments")
         match name, args:
             case "super", _:
                 return self._super(args, node, scope)
@@ -292,7 +299,10 @@ class Library(Objects):
                 ):
                     return Items(tuple(const(i, PY) for i in range(*values)))
                 return Unknown("range()")
-            case (("min" | "max"), _) if not kwargs:
+            case (("min" | "max"), [value]) if (inner := self.sequence(value)) is not None:
+                if not any(reaches(v) for v in inner):
+                    return self._extreme(name, inner)
+            case (("min" | "max"), [_, _, *_]) if not any(reaches(v) for v in args):
                 return self._extreme(name, args)
             case "tuple", []:
                 return Items(())
@@ -371,10 +381,9 @@ class Library(Objects):
         return tensors.size(self.run, value, const(0)) if isinstance(value, Tensor) else Unknown("len()")
 
     def _extreme(self, name: str, args: list[Any]) -> Any:
-        flat = (self.sequence(args[0]) if len(args) == 1 else args) or []
-        if flat and all(isinstance(a, Int) for a in flat):
-            out = convert(flat[0], PY)
-            for item in flat[1:]:
+        if args and all(isinstance(a, Int) for a in args):
+            out = convert(args[0], PY)
+            for item in args[1:]:
                 found = arith(name, out, convert(item, PY), PY)
                 if found is None:
                     return Unknown(name)

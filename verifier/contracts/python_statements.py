@@ -256,6 +256,14 @@ class Statements(Calls):
                 raise Dead
             return
         items = self.sequence(value)
+        if items is None and isinstance(value, Sizes):
+            at = starred[0]
+            for index, part in enumerate(parts):
+                if index != at:
+                    place = index if index < at else index - len(parts)
+                    self.assign(part, tensors.size(self.run, value.tensor, const(place)), scope)
+            self.assign(parts[at].value, Unknown("the other dims"), scope)  # type: ignore[attr-defined]
+            return
         if items is None:
             if reaches(value):
                 self.refuse(target, "taking this apart")
