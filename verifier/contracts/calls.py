@@ -77,9 +77,9 @@ _C_LIBRARIES = ("cuda", "cuMem", "cuCtx", "cuDevice", "cuStream", "cuEvent", "cu
                 "cusolver", "nccl", "nvtx", "MPI_")  # fmt: skip
 
 
-def by_value(name: str) -> bool:
-    """Whether a function of a library that is not known takes its arguments by value, as C does."""
-    return name.startswith(_C_LIBRARIES)
+def by_value(callee: Node) -> bool:
+    """Whether this is a function of a C library, which takes its arguments by value: no text that we have declares it."""
+    return "shim" in callee and str(callee.get("name", "")).startswith(_C_LIBRARIES)
 
 
 def changes_nothing(full: str) -> bool:

@@ -30,12 +30,14 @@ _METHODS = frozenset(
 class Effects:
     """By declaration: variables ``assigned``, those ``taken`` by pointer or another name, those ``named`` at all.
 
-    ``indirect``: something is called through a variable. Dicts are ordered sets: names are given out in their order.
+    ``called``: objects of which an ``operator()`` is called. ``indirect``: something is called through a variable.
+    Dicts are ordered sets: names are given out in their order.
     """
 
     assigned: dict[str, None] = field(default_factory=dict)
     taken: dict[str, None] = field(default_factory=dict)
     named: dict[str, None] = field(default_factory=dict)
+    called: dict[str, None] = field(default_factory=dict)
     indirect: bool = False
 
 
@@ -81,40 +83,73 @@ def _effects(code: HostCode, start: Node) -> Effects:
                 root(node["a"])
             case "un" if node["op"] in ("++", "--", "p++", "p--", "&"):
                 root(node["a"], node["op"] == "&")
-            case "operator" if node["name"].split("operator")[-1] in _OPERATORS:
-                root(node["args"][0])
             case "method" if node["base"] is not None and not node["name"].startswith("at::Tensor"):
-                name = node["name"].split("::")[-1]
-                if name in _METHODS or node["name"].startswith("vk::unknown"):
-                    root(node["base"], True)
-            case "call" | "method" | "construct" | "operator":
+                method(node)
+            case "operator":
+                operator(node)
+            case "call" | "construct":
                 called(node)
         for key, value in node.items():
             if key != "s":
                 walk(value)
 
+    def method(node: Node) -> None:
+        name, foreign = node["name"].split("::")[-1], node["name"].startswith("vk::unknown")
+        if "fn" in node or foreign or name in _METHODS:
+            root(node["base"], True)
+        if foreign or name == "swap":
+            for argument in node["args"]:
+                root(argument)
+        called(node)
+
+    def operator(node: Node) -> None:
+        name = node["name"].split("operator")[-1].strip()
+        if name in _OPERATORS:
+            root(node["args"][0])
+        if name == ">>":  # out of a stream
+            root(node["args"][-1])
+        called(node)
+
     def called(node: Node) -> None:
-        name = str(node.get("name", ""))
+        name, arguments = str(node.get("name", "")), node["args"]
+        target = node.get("callee")
+        if name.endswith("operator()"):
+            target, *arguments = arguments
+            out.called.update(dict.fromkeys(roots(target)))
+        if target is not None:
+            out.indirect = True
         if "fn" in node:
             function = code.functions.get(node["fn"])
             params = function["params"] if function is not None else []
-            for index, argument in enumerate(node["args"]):
+            if node["k"] == "operator" and len(arguments) == len(params) + 1:  # the object is no parameter
+                params = [{"ref": True, "const": False}, *params]
+            for index, argument in enumerate(arguments):
                 if index >= len(params) or (params[index]["ref"] and not params[index]["const"]):
-                    root(argument, True)
+                    root(argument)
             if node["fn"] not in seen and function is not None:
                 seen.add(node["fn"])
                 walk(function["body"])
-        elif node.get("k") == "call" and name and not changes_nothing(name):
-            for argument in node["args"]:
+        elif (target is not None and not by_value(target) and not _takes_values(target["t"])) or (
+            node["k"] == "call" and name and not changes_nothing(name)
+        ):
+            for argument in arguments:
                 root(argument)
-        if name == "" or name.endswith("operator()"):
-            out.indirect = True
-            if name.startswith("vk::unknown") and not by_value(str(node["args"][0].get("name", ""))):
-                for argument in node["args"]:
-                    root(argument)
 
     walk(start)
     return out
+
+
+def _takes_values(type_: str) -> bool:
+    """Whether a pointer to a function, or a function object, of this type has no reference among its parameters."""
+    return ("(*)(" in type_ or type_.startswith("std::function<")) and "&" not in type_
+
+
+def _keeps_nothing(host: Memory, value: Any) -> bool:
+    """Whether a call of this leaves it as it is: a function, or a lambda that does not change its copies of variables."""
+    if not isinstance(value, Function) or not value.captured:
+        return isinstance(value, Function)
+    found = effects(host.code, value.node["body"] or {})
+    return not any(cell in found.assigned or cell in found.taken for cell in value.captured)
 
 
 def assigned_variables(
@@ -153,6 +188,9 @@ def assigned_variables(
             targets(host.cells.get(cell_of(identity)))
     for part in parts:
         found.update(dict.fromkeys(map(cell_of, part.assigned)))
+        found.update(
+            (c, None) for c in map(cell_of, part.called) if not _keeps_nothing(host, host.cells.get(c))
+        )
         if taken is not None:
             taken.update(dict.fromkeys(map(cell_of, part.taken)))
     return found

@@ -373,7 +373,7 @@ class _Emitter(Shapes):
                     f"written({param})",
                     "assumed",
                     seen.span,
-                    note=f"by the launch of {writer} before this one",
+                    note=f"by {writer} before this one",
                 )
             )
         return out
@@ -397,14 +397,15 @@ class _Emitter(Shapes):
         return False
 
     def _written_before(self, key: str) -> str:
-        """The earlier launch that was handed this storage to write, if it started out uninitialised."""
+        """The earlier launch or library call that was handed this storage to write, if it started out uninitialised."""
         if not self.run.born_uninitialised(key):
             return ""
         for other in self.run.launches[: self.seen.order]:
             for value, (_, type_) in zip(other.args, other.params, strict=False):
                 if isinstance(value, Pointer) and value.storage == key and not type_.startswith("const "):
-                    return other.kernel
-        return ""
+                    return f"the launch of {other.kernel}"
+        launches, name = self.run.filled.get(key, (0, ""))
+        return name if launches <= self.seen.order else ""
 
     def _no_alias(self, pointers: list[tuple[str, Pointer]]) -> tuple[Clause, ...]:
         """Objects that the caller allocated one by one do not overlap."""

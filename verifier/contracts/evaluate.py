@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from specs.location import Span
 from verifier.contracts import calls, elements, launches, tensors, torch_calls
-from verifier.contracts.lvalues import COMPARES, pure, roots
+from verifier.contracts.lvalues import COMPARES, plain, pure, roots
 from verifier.contracts.memory import Memory, aligned, to_float
 from verifier.contracts.objects import (
     Address,
@@ -64,7 +64,7 @@ class Evaluator(Memory):
     def call(self, usr: str, args: list[Value], span: Span | None = None) -> Value:
         raise NotImplementedError
 
-    def call_lambda(self, function: Function, args: list[Value]) -> Value:
+    def call_lambda(self, function: Function, args: list[Value], callee: Node) -> Value:
         raise NotImplementedError
 
     def unknown_call(self, what: str, args: list[Value]) -> Value:
@@ -444,7 +444,7 @@ class Evaluator(Memory):
     def _eval_call(self, node: Node, hint: str) -> Value:
         if not node["name"]:
             if node["callee"]["t"] == "vk::unknown":
-                return self._foreign(node["callee"].get("name", ""), node["args"], node)
+                return self._foreign(node["callee"], node["args"], node)
             target = self.eval(node["callee"])
             return self.apply(target, self.handed(target, node["args"], node), node)
         if node["name"].endswith("operator()"):
@@ -493,8 +493,8 @@ class Evaluator(Memory):
                 instance = self.code.functions.get(node.get("fn", ""))
                 if instance is not None and instance["body"] is not None:  # of a generic lambda
                     body = {**lambda_, "params": instance["params"], "body": instance["body"]}
-                    return self.call_lambda(replace(target, node=body), args)
-                return self.call_lambda(target, args)
+                    target = replace(target, node=body)
+                return self.call_lambda(target, args, plain(node.get("callee") or node["args"][0]))
             case Function(usr=usr) if usr:
                 return self.call(usr, args, self.span(node))
             case _:
@@ -502,7 +502,7 @@ class Evaluator(Memory):
 
     def _eval_operator(self, node: Node, hint: str) -> Value:
         if node["name"].startswith("vk::unknown::"):
-            return self._foreign(node["args"][0].get("name", ""), node["args"], node)
+            return self._foreign(node["args"][0], node["args"], node)
         if node["name"].endswith("operator()"):
             target = self.eval(node["args"][0])
             return self.apply(target, self.handed(target, node["args"][1:], node), node)
@@ -521,14 +521,21 @@ class Evaluator(Memory):
         """Whether it is the assignment of a class of the host code that the compiler makes itself."""
         return node["name"].endswith("::operator=") and bool(node.get("implicit"))
 
-    def _foreign(self, name: str, nodes: list[Node], node: Node) -> Value:
+    def _foreign(self, callee: Node, nodes: list[Node], node: Node) -> Value:
         """A function of a library that is not known. Those of C libraries take their arguments by value."""
         for argument in nodes:
-            if calls.by_value(name) and dtype_of(argument["t"]) is not None:
-                self.eval(argument)
-            else:
+            if not calls.by_value(callee):
                 self.havoc_node(argument)
-        return Unknown(f"{self.span(node)}: {name or 'a call'}()")
+            elif dtype_of(argument["t"]) is not None:
+                self.eval(argument)
+            else:  # what a pointer points to may change, the pointer itself not
+                value = self.eval(argument)
+                self.havoc(value)
+                held = self.run.storages.get(value.storage) if isinstance(value, Pointer) else None
+                if isinstance(value, Pointer) and held is not None and not held.initialized:
+                    held.initialized = True
+                    self.run.filled[value.storage] = len(self.run.launches), f"{callee['name']}()"
+        return Unknown(f"{self.span(node)}: {callee.get('name') or 'a call'}()")
 
     def _eval_method(self, node: Node, hint: str) -> Value:
         return torch_calls.method(self, node, hint)

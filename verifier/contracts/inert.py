@@ -95,6 +95,8 @@ def touches(code: HostCode, node: Any, shared: frozenset[str], seen: set[str] | 
             return True
         case "construct" if "own" in node:
             return True
+        case "operator" if node["name"].startswith("std::") and node["name"].endswith("operator()"):
+            return True
         case "method" | "operator" if node["name"].startswith("vk::unknown"):
             given = node["args"][1:] if node["k"] == "operator" else node["args"]
             if any(dtype_of(a["t"]) is None for a in given):

@@ -15,8 +15,10 @@ Example::
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from specs.location import Span
-from verifier.contracts.effects import assigned_variables
+from verifier.contracts.effects import assigned_variables, effects
 from verifier.contracts.evaluate import Evaluator, merge
 from verifier.contracts.inert import dies, goes_on, has_loop, touches, ways_out
 from verifier.contracts.loops import (
@@ -181,39 +183,53 @@ class Host(Evaluator):
             value = self.load(value)
         self.cells[param["id"]] = self.coerce(value, param["type"])
 
-    def call_lambda(self, function: Function, args: list[Value]) -> Value:
-        node = function.node
+    def call_lambda(self, function: Function, args: list[Value], callee: Node) -> Value:
+        node, copies = function.node, function.captured or {}
         if len(self.stack) > _MAX_CALLS:
             raise Refused("lambda calls nested too deep")
-        saved: dict[str, Value | None] = {}
+        if node["body"] is None:
+            raise Refused("a lambda without a body")
+        if copies and any(cell in effects(self.code, node["body"]).taken for cell in copies):
+            raise Refused(f"{self.span(callee)}: a lambda that takes the address of its copy of a variable")
+        saved = {cell: self.cells.get(cell) for cell in copies}
         references = dict(self.references)
-        if function.captured is not None:
-            for cell, value in function.captured.items():
-                saved[cell] = self.cells.get(cell)
-                self.cells[cell] = value
-                self.references.pop(cell, None)
+        for cell, value in copies.items():
+            self.cells[cell] = value
+            self.references.pop(cell, None)
         self.stack.append("lambda")
+        result: Value = Unknown("void")
         try:
             for index, param in enumerate(node["params"]):
                 self._bind(param, args[index] if index < len(args) else Unknown("argument"))
-            if node["body"] is None:
-                raise Refused("a lambda without a body")
             try:
                 self.exec(node["body"])
-            except Return as result:
-                return result.value if result.value is not None else Unknown("void")
-            return Unknown("void")
+            except Return as returned:
+                result = returned.value if returned.value is not None else result
         finally:
             self.stack.pop()
+            left = {cell: self.cells[cell] for cell in copies if cell in self.cells}
             for cell, old in saved.items():
-                if cell in self.cells:
-                    function.captured[cell] = self.cells[cell]  # a mutable lambda keeps what it changed
                 if old is None:
                     self.cells.pop(cell, None)
                 else:
                     self.cells[cell] = old
                 if cell in references:
                     self.references[cell] = references[cell]
+        if left != copies:
+            self._copies_changed(copies | left, callee)
+        return result
+
+    def _copies_changed(self, copies: dict[str, Value], callee: Node) -> None:
+        """A mutable lambda keeps what it changed; another copy of the lambda does not get it."""
+        if callee["k"] == "lambda":
+            return
+        place = self.place(callee) if callee["k"] == "var" else None
+        held = self.load(place) if place is not None else None
+        if self.run.speculative:
+            raise NotSimple
+        if place is None or not isinstance(held, Function):
+            raise Refused(f"{self.span(callee)}: a lambda that changes its copies of variables")
+        self.store(place, replace(held, captured=copies))
 
     def exec(self, node: Node) -> None:
         self.run.step()

@@ -308,7 +308,10 @@ def _calls(node: Any) -> bool:
     if isinstance(node, list):
         return any(_calls(n) for n in node)
     if isinstance(node, dict):
-        if node.get("k") in ("call", "operator") and ("fn" in node or node.get("name") == ""):
+        name = str(node.get("name"))
+        if node.get("k") in ("call", "operator") and (
+            "fn" in node or not name or name.endswith("operator()")
+        ):
             return True
         return any(_calls(v) for k, v in node.items() if k != "s")
     return False

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import keyword
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -200,6 +200,8 @@ class Run:
         self.caller_dims: list[tuple[Int, ...]] = []
         """Dims of the caller's tensors, where known: each is within the size cap."""
         self.uninitialised: set[str] = set()
+        self.filled: dict[str, tuple[int, str]] = {}
+        """Storage -> (launches so far, library function) that was given memory without contents."""
         self.scope = 0
         """How many storages there were when the launcher was called."""
         self.texts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
@@ -593,8 +595,3 @@ def explore(execute: Callable[[Run], None], *, max_paths: int = MAX_PATHS) -> Ex
         for index in range(len(answers) - 1, len(script) - 1, -1):
             todo.append((*answers[:index], not answers[index]))
     return result
-
-
-def iterate(exploration: Exploration) -> Iterator[Seen]:
-    for run in exploration.runs:
-        yield from run.launches
