@@ -99,6 +99,8 @@ STATE = {
     "closure": ("n = n + step()", {"module": "def make():\n    k = 0\n    def f():\n        nonlocal k\n        k += 1\n"
                                              "        return k\n    return f\nstep = make()"}),
     "lambda keeps": ("n = n + f()", {"module": "s = []\nf = lambda: s.append(1) or len(s)"}),
+    "cached result": ("y = f(3)", {"module": "import functools\n@functools.lru_cache\ndef f(n):\n    return torch.zeros(n)"}),
+    "cached tensor": ("y = f()", {"module": "import functools\n@functools.cache\ndef f():\n    return torch.zeros(16, 64)"}),
     "delete": ("n = n + self.k\nif hasattr(self, 'j'):\n    del self.k", {"init": "self.k = 1", "body": "k = 0"}),
 }  # fmt: skip
 CLASSES = {
@@ -271,6 +273,11 @@ ORDINARY = {
                        "        _ext = load_inline(name='o', cpp_sources='', cuda_sources='')\n    return _ext"}),
     "loading may fail": ("if other is None:\n    return x", {"module": "try:\n    other = load_inline(name='o')\n"
                          "except Exception as e:\n    other = None"}),
+    "cached extension": ("get().add_n(x, y, n)", {"module": "import functools\n@functools.lru_cache(maxsize=None)\ndef get():\n"
+                         "    return load_inline(name='o', cpp_sources='', cuda_sources='')"}),
+    "only with a GPU": ("only.add_n(x, y, n)", {"module": "if torch.cuda.is_available():\n    only = load_inline(name='o')"}),
+    "paths": ("", {"module": "import os, logging\nhere = os.path.join(os.path.dirname(__file__), 'x')\nos.makedirs(here, exist_ok=True)\n"
+                             "log = logging.getLogger(__name__)\nlog.info('%s', here)"}),
     "helper": ("y = make(x)", {"module": "def make(x, scale: float = 1.0, *, fill=None):\n    return torch.empty_like(x)"}),
     "method": ("self.go(x, y)", {"body": "def go(self, a, o):\n    ops.add_n(a, o, a.numel())"}),
     "static method": ("n = self.count(x)", {"body": "@staticmethod\ndef count(x):\n    return x.numel()"}),

@@ -26,7 +26,7 @@ from verifier.contracts.objects import (
     Unknown,
 )
 from verifier.contracts.problem import Problem
-from verifier.contracts.python_state import Kept, function_names, kept
+from verifier.contracts.python_state import Kept, function_names, kept, stored_names
 from verifier.contracts.python_values import (
     CppFunction,
     Extension,
@@ -76,7 +76,13 @@ class Decisions:
         self.tree = ast.parse(source)
         self.kept: Kept = kept(self.tree)
         self.own_names = function_names(self.tree)
-        self.module = Scope({"__name__": Text("<imported>")}, kind="module")
+        names = {
+            "__name__": Text("<imported>"),
+            "__file__": Unknown("__file__"),
+            "__doc__": Unknown("__doc__"),
+        }
+        self.module = Scope(dict[str, Any](names), kind="module")
+        self.set_somewhere = stored_names(self.tree.body)
         self.host = Host(run, code)
         self.depth = 0
         self.called: set[str] = set()

@@ -147,6 +147,8 @@ class Expressions(Operators):
         owner = scope.owner(name)
         if owner is None:
             if name not in BUILTINS:
+                if name in self.set_somewhere:
+                    raise Dead  # all that binds names is followed, so Python raises a NameError here
                 self.refuse(node, f"the name {name}, which is not set here,")
             return Dotted(f"builtins.{name}")
         value = owner.names[name]

@@ -61,10 +61,23 @@ from verifier.contracts.values import (
 
 _MAX_LOOP = 64
 _LOADS = ("torch.utils.cpp_extension.load_inline", "torch.utils.cpp_extension.load")
+_HOST = (
+    "os.",
+    "time.",
+    "logging.",
+    "warnings.",
+    "pathlib.",
+    "hashlib.",
+    "tempfile.",
+    "textwrap.",
+    "datetime.",
+    "platform.",
+    "shutil.",
+)
+"""Libraries whose functions never change a tensor."""
 _INERT = (
-    "os.", "time.", "random.", "logging.", "warnings.", "pathlib.", "hashlib.", "tempfile.", "textwrap.", "typing.", "datetime.",
-    "torch.backends.", "torch.version.", "numpy.random.", "platform.", "shutil.which", "torch.utils.cpp_extension.",
-    "itertools.count", "collections.namedtuple", "torch.random.", "torch.profiler.", "torch.autograd.profiler.",
+    "random.", "typing.", "torch.backends.", "torch.version.", "numpy.random.", "torch.utils.cpp_extension.", "itertools.count",
+    "collections.namedtuple", "torch.random.", "torch.profiler.", "torch.autograd.profiler.",
 )  # fmt: skip
 """Libraries whose functions change nothing of the caller, given only numbers and texts."""
 _CUDA_SETTERS = frozenset(
@@ -162,10 +175,12 @@ class Library(Objects):
             return layers.build(self.run, last, args, kwargs, hint or last.lower())
         if name.startswith("torch.cuda.") and last in _CUDA_SETTERS:
             return Null()
-        numbers = not any(reaches(v) or isinstance(v, Tensor | Unknown) for v in (*args, *kwargs.values()))
+        if any(reaches(v) for v in (*args, *kwargs.values())):
+            self.refuse(node, f"{name}() of objects")
+        numbers = not any(isinstance(v, Tensor | Unknown) for v in (*args, *kwargs.values()))
         if name.startswith("torch.cuda.") and last in _CUDA_QUERIES:
             return Unknown(f"{name}()")
-        if numbers and not lists and name.startswith(_INERT):
+        if not lists and (name.startswith(_HOST) or (numbers and name.startswith(_INERT))):
             return Unknown(f"{name}()")
         self.refuse(node, f"{name}()")
 

@@ -109,6 +109,8 @@ class Objects(Expressions):
         target = node.func if isinstance(node, ast.Call) else node
         found = self.evaluate(target, scope) if isinstance(target, ast.Name | ast.Attribute) else None
         name = found.name if isinstance(found, Dotted) else ""
+        if name in ("functools.lru_cache", "functools.cache") and kind == "plain":
+            return "cached"
         if isinstance(node, ast.Call) and (node.args or node.keywords):
             name = ""
         if kind == "plain" and not isinstance(node, ast.Call):
@@ -169,6 +171,14 @@ class Objects(Expressions):
             generates(node) or (self.running and node not in self.kept.reach)
         ):
             self.refuse(node, f"the call of {node.name}")
+        if function.kind == "cached":  # whichever call it was: an extension is always the same
+            if (
+                args
+                or kwargs
+                or not isinstance(found := self.call_function(function.plainly(), [], {}), Extension)
+            ):
+                self.refuse(node, "a function that keeps its results")
+            return found
         self.depth += 1
         try:
             if self.depth > _MAX_DEPTH:

@@ -20,9 +20,10 @@ PURE_BUILTINS = frozenset(
     "round enumerate zip reversed set frozenset".split()
 )
 PURE_METHODS = frozenset(
-    "size dim ndimension numel nelement stride is_contiguous is_floating_point is_complex get_device element_size data_ptr item "
-    "tolist all any sum mean max min abs isfinite isnan eq ne lt le gt ge startswith endswith format join lower upper strip "
-    "split replace keys values items parameters named_parameters modules named_modules children named_children buffers".split()
+    "size dim ndimension numel nelement stride is_contiguous is_floating_point is_complex get_device element_size "
+    "data_ptr item tolist is_pinned is_nonzero allclose equal is_tensor is_available all any sum mean max min abs "
+    "isfinite isnan eq ne lt le gt ge startswith endswith format join lower upper strip split replace keys values items "
+    "parameters named_parameters modules named_modules children named_children buffers".split()
 )
 _GROWS = frozenset(
     "append extend insert pop remove clear update setdefault popitem sort reverse add discard register_buffer register_parameter "
@@ -210,7 +211,7 @@ class Purity:
                     return True
                 return self.library(node.func).startswith("math.")
             case ast.Attribute(attr=name):
-                return name not in self.own or name in PURE_METHODS
+                return name not in self.own
         return isinstance(node, _PLAIN)
 
     def fills(self, body: Iterable[ast.stmt]) -> bool:

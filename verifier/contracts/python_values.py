@@ -114,8 +114,11 @@ class PyFunction:
     scope: Scope
     self_: Any = None
     defaults: dict[str, Any] = field(default_factory=dict)
-    kind: Literal["plain", "static", "property"] = "plain"
+    kind: Literal["plain", "static", "property", "cached"] = "plain"
     owner: PyClass | None = None
+
+    def plainly(self) -> PyFunction:
+        return PyFunction(self.node, self.scope, self.self_, self.defaults, "plain", self.owner)
 
     def bound(self, instance: Any) -> PyFunction:
         return PyFunction(self.node, self.scope, instance, self.defaults, self.kind, self.owner)
