@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from verifier.contracts.evaluate import Evaluator
 
 from verifier.contracts.cuda_calls import _HARMLESS, cuda_call
-from verifier.contracts.torch_calls import device_kind, torch_call
+from verifier.contracts.torch_calls import device_kind, numbered, torch_call
 
 _PASS_ONE = (
     "at::Tensor",
@@ -122,7 +122,7 @@ def construct(host: Evaluator, type_: str, values: list[Value], node: Node) -> V
             )
         return _vector(given, type_)
     if type_ == "c10::Device" and len(given) > 1:
-        return Unknown(f"{host.span(node)}: a device by its number")
+        return Options(device=numbered(given))
     if type_.startswith(_PASS_ONE) or type_.startswith(
         (
             "std::optional",

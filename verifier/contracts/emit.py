@@ -330,6 +330,9 @@ class _Emitter(Shapes):
     def _assumptions(self, param: str, pointer: Pointer, buffer: Buffer) -> list[Clause]:
         storage, key, seen = self.seen.storages[pointer.storage], pointer.storage, self.seen
         out: list[Clause] = []
+        if self.seen.storages.get(self.run.root(key), storage).on_first:
+            note = f"{storage.host_name or param} is on device 0, which has to be the current one"
+            out.append(Clause(f"same_device({param})", "assumed", seen.span, note=note))
         name = storage.host_name or param
 
         def missing(text: str, check: str, say: str) -> None:

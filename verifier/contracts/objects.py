@@ -113,7 +113,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``device``: cpu (PyTorch's default), cuda, like (that of a tensor), unknown."""
+    """``device``: cpu (PyTorch's default), cuda, cuda:0, like (that of a tensor), unknown."""
 
     dtype: Dtype | None = None
     device: str = "cpu"

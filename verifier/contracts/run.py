@@ -101,6 +101,7 @@ class Storage:
     sized: bool = False
     """Allocated from sizes alone, so that its strides are known (``empty_like`` copies those of dims of size 1)."""
     reordered: bool = False  # its elements may lie in another order than in what it was made from
+    on_first: bool = False  # made on device 0, by its number
     like: bool = False  # its dtype is that of another tensor, which is not known
 
 

@@ -52,7 +52,7 @@ from verifier.contracts.values import (
     symbol,
     truth,
 )
-from verifier.frontend.host import Node
+from verifier.frontend.host import HostCode, Node
 
 if TYPE_CHECKING:
     from verifier.contracts.evaluate import Evaluator
@@ -78,6 +78,11 @@ def torch_call(host: Evaluator, name: str, nodes: list[Node], node: Node, hint: 
         if not (isinstance(v, Device) or _is_device(a) or (isinstance(v, Unknown) and v.why == "layout"))
     ]
     made = torch_ops.call_function(host.run, name, values, {}, host.span(node), hint)
+    if name in _MAKES and device == FIRST:
+        if host.code.remember("devices", host.code.paths, lambda: _chooses_device(host.code)):
+            device = "unknown"
+        elif isinstance(made, Tensor) and made.storage in host.run.storages:
+            host.run.storages[made.storage].on_first = True
     if name in _MAKES and device in ("", "cpu", "unknown"):
         return _elsewhere(
             host, made, "it is on a device that is not followed" if device == "unknown" else _ON_CPU
@@ -92,8 +97,33 @@ _MAKES = frozenset(
 _ON_CPU = "it is a CPU tensor, whose memory the device cannot reach"
 
 
+FIRST = "cuda:0"
+
+
+def numbered(given: list[Value]) -> str:
+    """The kind of ``(torch::kCUDA, 0)``: device 0 is the current one of a program that chooses none."""
+    number = given[1].value if len(given) == 2 and isinstance(given[1], Int) else None
+    return FIRST if device_kind(given[0]) == "cuda" and number == 0 else "unknown"
+
+
+def _chooses_device(code: HostCode) -> bool:
+    """Whether anything in the host code may make another device the current one."""
+
+    def walk(node: object) -> bool:
+        if isinstance(node, list):
+            return any(map(walk, node))
+        if not isinstance(node, dict):
+            return isinstance(node, str) and bool(_CHOICE.search(node))
+        return any(walk(v) for k, v in node.items() if k != "s")
+
+    return walk([*code.functions.values(), *code.globals]) or any(map(walk, code.unknown_names))
+
+
+_CHOICE = re.compile(r"set_?(current_?)?device|Guard|CtxSet|CtxCreate|CtxPush|exchange_?device", re.I)
+
+
 def device_kind(value: Value) -> str:
-    """``cpu``, ``cuda``, ``like`` for the device of a tensor, ``unknown``."""
+    """``cpu``, ``cuda``, ``cuda:0``, ``like`` for the device of a tensor, ``unknown``."""
     match value:
         case Device():
             return "like"
@@ -101,7 +131,7 @@ def device_kind(value: Value) -> str:
             return device
         case Int(value=0) | Int(value=1):
             return ("cpu", "cuda")[value.value or 0]
-        case Text(value="cpu" | "cuda" as kind):
+        case Text(value="cpu" | "cuda" | "cuda:0" as kind):
             return kind
     return "unknown"
 
@@ -186,8 +216,8 @@ def method(host: Evaluator, node: Node, hint: str) -> Value:
         if name == "device":
             if not nodes:
                 return Unknown("device")
-            given = host.eval(nodes[0])
-            return replace(base, device=device_kind(given) if len(nodes) == 1 else "unknown")
+            given = [host.eval(n) for n in nodes]
+            return replace(base, device=numbered(given) if len(given) > 1 else device_kind(given[0]))
         return base
     if isinstance(base, Device):
         cuda = Bool(fact=("cuda", base.of.key, None))
