@@ -293,6 +293,7 @@ ORDINARY = {
                    "init": "self.c = nn.Linear(4, 4)\nself.apply(self._fill)"}),
     "buffers": ("n = n + self.zero.numel() - 3", {"init": "self.register_buffer('zero', torch.zeros(3))"}),
     "optional bias": ("if self.b is not None:\n    y = y", {"init": "self.b = None"}),
+    "optional layers": ("if hasattr(self, 'expand'):\n    y = self.expand(y)\nk = getattr(self, 'more', 0)\nn = n + k", {}),
     "training": ("if self.training:\n    pass", {}),
     "inheritance": ("n = self.count(x)", {"module": "class Base(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                     "        self.k = 0\n    def count(self, x):\n        return x.numel() + self.k\nclass Mid(Base):\n    pass",

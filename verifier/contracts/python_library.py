@@ -23,6 +23,7 @@ from verifier.contracts.objects import (
     Text,
     Unknown,
 )
+from verifier.contracts.python_decisions import PLAIN_BASES
 from verifier.contracts.python_objects import Objects
 from verifier.contracts.python_values import (
     EXCEPTIONS,
@@ -119,10 +120,28 @@ _PURE = frozenset(
     "abs round pow divmod str repr type id hash callable any all sum set frozenset slice bytes chr ord hex sorted int float bool "
     "min max len range tuple list zip enumerate reversed map".split()
 )
+_MODULE_NAMES = frozenset(
+    "T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches eval "
+    "extra_repr float forward half ipu load_state_dict modules mtia parameters requires_grad_ share_memory state_dict to to_empty train "
+    "training type xpu zero_grad".split()
+)
 _TYPES: dict[str, tuple[type, ...]] = {
     "int": (Int, Bool), "bool": (Bool,), "str": (Text,), "tuple": (Items, Sizes), "list": (PyList,), "dict": (PyDict,),
     "float": (),
 }  # fmt: skip
+
+
+def _absent(owner: PyObject, name: str) -> bool:
+    """Whether an attribute that the caller has not set is surely not there."""
+    plain_module = owner.cls.libraries() <= PLAIN_BASES - {
+        "torch.autograd.Function",
+        "torch.autograd.function.Function",
+    }
+    return (
+        plain_module
+        and not name.startswith(("_", "register", "get_", "set_", "named_"))
+        and name not in _MODULE_NAMES
+    )
 
 
 def _sources(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -358,6 +377,8 @@ class Library(Objects):
                 return self._get(owner, text, rest, node)
             case "hasattr", [owner, Text(value=text)]:
                 found = self._get(owner, text, [Null()], node, probe=True)
+                if isinstance(found, Hidden):
+                    return FALSE
                 return TRUE if found is TRUE else Unknown("hasattr()")
             case "type", [PyObject(cls=cls)]:
                 return cls
@@ -411,6 +432,8 @@ class Library(Objects):
         if isinstance(owner, PyObject):
             value = self.recall(owner, name, self.kept.attributes, owner.attributes.get(name), node)
             if value is None and owner.cls.find(name) is None and rest and name != "training":
+                if _absent(owner, name):
+                    return Hidden("no attribute") if probe else rest[0]
                 return FALSE if probe else self._perhaps(name, rest)
         found = self.attribute(owner, name, node)
         there = not isinstance(found, BoundMethod)
