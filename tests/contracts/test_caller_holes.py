@@ -294,6 +294,9 @@ ORDINARY = {
     "buffers": ("n = n + self.zero.numel() - 3", {"init": "self.register_buffer('zero', torch.zeros(3))"}),
     "optional bias": ("if self.b is not None:\n    y = y", {"init": "self.b = None"}),
     "optional layers": ("if hasattr(self, 'expand'):\n    y = self.expand(y)\nk = getattr(self, 'more', 0)\nn = n + k", {}),
+    "pairs": ("a, b = pair(0)\nc, d = pair((0, 0))\nn = n + a + b + c + d", {"module": "import collections.abc\nfrom itertools import repeat\n"
+        "def _ntuple(k):\n    def parse(x):\n        if isinstance(x, collections.abc.Iterable) and not isinstance(x, str):\n"
+        "            return tuple(x)\n        return tuple(repeat(x, k))\n    return parse\npair = _ntuple(2)"}),
     "training": ("if self.training:\n    pass", {}),
     "inheritance": ("n = self.count(x)", {"module": "class Base(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                     "        self.k = 0\n    def count(self, x):\n        return x.numel() + self.k\nclass Mid(Base):\n    pass",

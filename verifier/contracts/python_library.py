@@ -120,10 +120,11 @@ _PURE = frozenset(
     "abs round pow divmod str repr type id hash callable any all sum set frozenset slice bytes chr ord hex sorted int float bool "
     "min max len range tuple list zip enumerate reversed map".split()
 )
+_CONTAINERS = frozenset(f"{m}.{k}" for m in ("collections.abc", "typing") for k in ("Iterable", "Sequence"))
 _MODULE_NAMES = frozenset(
     "T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches eval "
-    "extra_repr float forward half ipu load_state_dict modules mtia parameters requires_grad_ share_memory state_dict to to_empty train "
-    "training type xpu zero_grad".split()
+    "extra_repr float forward half ipu load_state_dict modules mtia parameters requires_grad_ share_memory state_dict "
+    "to to_empty train training type xpu zero_grad".split()
 )
 _TYPES: dict[str, tuple[type, ...]] = {
     "int": (Int, Bool), "bool": (Bool,), "str": (Text,), "tuple": (Items, Sizes), "list": (PyList,), "dict": (PyDict,),
@@ -162,6 +163,9 @@ class Library(Objects):
             return Extension()
         if name.startswith("builtins."):
             return self._builtin(last, args, kwargs, node, scope)
+        if name == "itertools.repeat" and len(args) == 2 and isinstance(args[1], Int) and not kwargs:
+            if args[1].value is not None and 0 <= args[1].value <= _MAX_LOOP:
+                return PyIterator([args[0]] * args[1].value)
         if last.startswith("_") and not name.startswith("torch.nn.init."):
             self.refuse(node, f"{name}()")
         if name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
@@ -474,6 +478,10 @@ class Library(Objects):
                     return TRUE
                 return FALSE if {mine, other} <= _KINDS else None
             case Tensor(), Dotted(name="torch.Tensor"):
+                return TRUE
+            case Int() | Bool() | Float(), Dotted(name=name) if name in _CONTAINERS:
+                return FALSE
+            case Text() | Items() | Sizes() | PyList(), Dotted(name=name) if name in _CONTAINERS:
                 return TRUE
             case ((Int() | Bool() | Text() | Items() | Sizes() | PyList() | PyDict()), Dotted(name=name)) if (
                 name.startswith("builtins.") and name[9:] in _TYPES
