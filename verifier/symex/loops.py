@@ -110,6 +110,7 @@ class LoopRules(_Base):
             if self.state.guard is self.t.false:
                 break
             cond = self.value(s.cond)
+            self.sink(cond.deps, s.span, "a loop condition")
             if cond.term is self.t.false:
                 break
             if cond.term is not self.t.true or i == UNROLL_LIMIT:
@@ -230,10 +231,21 @@ class _Iteration:
                 stack += [e.left, e.right]
             elif isinstance(e, ir.Compare):
                 for v, bound, op in ((e.left, e.right, e.op), (e.right, e.left, _MIRROR[e.op])):
-                    limit = self._limit_from(strip_conversions(v), bound, op)
+                    limit = self._limit_from(self._unconverted(v), bound, op)
                     if limit is not None:
                         best = limit if best is None else min(best, limit)
         return best
+
+    def _unconverted(self, e: ir.Expr) -> ir.Expr:
+        """The expression under conversions that are shown to keep its value (those that wrap are known by now)."""
+        while (
+            isinstance(e, ir.Convert)
+            and isinstance(e.type, ir.Int)
+            and isinstance(e.operand.type, ir.Int)
+            and id(e) not in self.x.wrapped
+        ):
+            e = e.operand
+        return e
 
     def _limit_from(self, v: ir.Expr, bound: ir.Expr, op: str) -> int | None:
         if (

@@ -137,12 +137,19 @@ def updates_of(stmts: Iterable[ir.Stmt], name: str) -> list[tuple[bool, ir.Stmt]
     return out
 
 
+def _holds_all(wide: ir.Int, narrow: ir.Int) -> bool:
+    """Whether a type has every value of the other one."""
+    if wide.signed == narrow.signed:
+        return wide.bits >= narrow.bits
+    return wide.signed and wide.bits > narrow.bits
+
+
 def plain_test(test: ir.Expr) -> bool:
-    """Whether a test computes nothing that could fail: comparisons of variables and constants, widened at most."""
+    """Whether a test computes nothing that could fail or wrap: comparisons of variables and constants, widened at most."""
     match test:
         case ir.Compare(left=a, right=b) | ir.And(left=a, right=b) | ir.Or(left=a, right=b):
             return plain_test(a) and plain_test(b)
-        case ir.Convert(operand=a, type=ir.Int(bits=bits)) if isinstance(a.type, ir.Int):
-            return bits >= a.type.bits and plain_test(a)
+        case ir.Convert(operand=a, type=ir.Int() as wide) if isinstance(a.type, ir.Int):
+            return _holds_all(wide, a.type) and plain_test(a)
         case _:
             return isinstance(test, ir.Read | ir.IntConst | ir.BoolConst | ir.Builtin)
