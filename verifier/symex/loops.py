@@ -27,6 +27,7 @@ from verifier.symex.syntax import (
     plain_test,
     reads,
     strip_conversions,
+    toggles,
     updates_of,
 )
 
@@ -354,24 +355,11 @@ class _Iteration:
         out = []
         if t.le(t.zero, init) is not t.false:
             out.append(("nonneg", t.le(t.zero, value)))
-        if isinstance(init, Const) and init.value in (0, 1) and self._toggles(v):
+        if isinstance(init, Const) and init.value in (0, 1) and toggles(self.s, v):
             return [*out, ("bit", t.le(value, t.one))]
         out.append(("ge_init", t.le(init, value)))
         out.append(("le_init", t.le(value, init)))
         return out
-
-    def _toggles(self, v: str) -> bool:
-        """Whether the loop updates the variable by ``^ 1``, ``1 - v``, ``% 2`` or ``& 1`` (a double-buffer index)."""
-        for _, stmt in updates_of((*self.s.head, *self.s.body, *self.s.step), v):
-            if isinstance(stmt, ir.Assign):
-                match strip_conversions(stmt.value):
-                    case ir.Binary(op="xor" | "and", right=ir.IntConst(value=1)):
-                        return True
-                    case ir.Binary(op="sub", left=ir.IntConst(value=1)):
-                        return True
-                    case ir.Binary(op="rem", right=ir.IntConst(value=2)):
-                        return True
-        return False
 
     def execute(self) -> tuple[dict[str, Term], dict[str, int], int] | None:
         """Run head, test, body and step once; None when the assumptions held, else weaker ones for a new attempt."""

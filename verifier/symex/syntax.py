@@ -153,3 +153,17 @@ def plain_test(test: ir.Expr) -> bool:
             return _holds_all(wide, a.type) and plain_test(a)
         case _:
             return isinstance(test, ir.Read | ir.IntConst | ir.BoolConst | ir.Builtin)
+
+
+def toggles(loop: ir.Loop, v: str) -> bool:
+    """Whether the loop updates the variable by ``^ 1``, ``1 - v``, ``% 2`` or ``& 1`` (a double-buffer index)."""
+    for _, stmt in updates_of((*loop.head, *loop.body, *loop.step), v):
+        if isinstance(stmt, ir.Assign):
+            match strip_conversions(stmt.value):
+                case ir.Binary(op="xor" | "and", right=ir.IntConst(value=1)):
+                    return True
+                case ir.Binary(op="sub", left=ir.IntConst(value=1)):
+                    return True
+                case ir.Binary(op="rem", right=ir.IntConst(value=2)):
+                    return True
+    return False

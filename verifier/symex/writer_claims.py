@@ -29,11 +29,8 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
     claim = f"{read.obj.name} is written before it is read"
     goals: list[Term] = []
     facts: dict[Term, None] = {}
-    tried = [
-        (group, back, who)
-        for who in ("itself", "open: itself", "open: 0")
-        for group, back in _groups(c, read)
-    ]
+    writers = ("itself",) if read.obj.space == "local" else ("itself", "open: itself", "open: 0")
+    tried = [(group, back, who) for who in writers for group, back in _groups(c, read)]
     for group, back, who in tried:
         goal = _goal(c, read, group, back, who)
         if goal is not None and goal is not t.false and goal not in goals:
