@@ -161,6 +161,28 @@ def test_ranges_are_told_only_where_they_hold(tmp_path: Path, setup: str, inputs
     assert found.inputs[0].content == kept
 
 
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("type(t) is torch.Tensor", True),
+        ("torch.foo() is None", None),
+        ("torch.foo() is not None", None),
+        ("type(torch.foo()) == torch.Tensor", None),
+        ("t.cpu() is t", None),
+        ("t is not None", True),
+        ("t.dtype is torch.float32", True),
+        ("t.dtype is not torch.float", False),
+    ],
+)
+def test_identity_is_decided_where_it_is_known(tmp_path: Path, condition: str, holds: bool | None) -> None:
+    text = GIVES.format(setup="t = torch.rand(4)", inputs=f"1 if {condition} else 2")
+    if holds is None:
+        with pytest.raises(ContractError, match="depends on it"):
+            read(tmp_path, text)
+        return
+    assert read(tmp_path, text).inputs[0].value == (1 if holds else 2)
+
+
 def test_names_of_lists_that_are_one_list(tmp_path: Path) -> None:
     found = read(tmp_path, GIVES.format(setup="a = [4, 8]\nb = a\nb[0] = 16", inputs="torch.rand(a)"))
     assert found.inputs[0].sizes == (16, 8)

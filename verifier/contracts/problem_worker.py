@@ -23,25 +23,38 @@ from typing import Any
 from specs.clauses import FUNCTIONS, ClauseError, ClauseUndefined, evaluate, names
 from verifier.contracts.stub_tensor import Tensor
 from verifier.contracts.stub_values import WORLD, Sym, Unknown, escape, text_of
-from verifier.contracts.torch_stub import importer
+from verifier.contracts.torch_stub import importer, same_object
 
-_WRAP = "__name_ints__"
+_WRAP, _SAME = "__name_ints__", "__same_object__"
 _LONGEST = 400
 """Characters of a clause text; a longer one is told as its number."""
 
 
 class _Naming(ast.NodeTransformer):
-    """After each top-level assignment, ``name = __name_ints__("name", name)`` for each name that it binds."""
+    """After each top-level assignment, ``name = __name_ints__("name", name)`` for each name that it binds.
+
+    ``a is b`` becomes a call, since it decides without asking the values.
+    """
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
         body: list[ast.stmt] = []
         for statement in node.body:
-            body.append(statement)
+            body.append(self.visit(statement))
             for name in _bound(statement):
                 wrapped = ast.parse(f"{name} = {_WRAP}({name!r}, {name})").body[0]
                 body.append(ast.copy_location(wrapped, statement))
         node.body = body
         return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return node
+        name = ast.Name(_SAME, ast.Load())
+        call: ast.expr = ast.Call(name, [node.left, *node.comparators], [])
+        if isinstance(node.ops[0], ast.IsNot):
+            call = ast.UnaryOp(ast.Not(), call)
+        return ast.copy_location(call, node)
 
 
 def _bound(statement: ast.stmt) -> list[str]:
@@ -176,6 +189,7 @@ def read(text: str, path: str) -> dict[str, Any]:
     scope = vars(module)
     scope |= {
         _WRAP: known.wrap,
+        _SAME: same_object,
         "__file__": path,
         "__builtins__": {**vars(builtins), "__import__": importer()},
     }
