@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verifier.contracts import launches, tensors
+from verifier.contracts import launches, streams, tensors
 from verifier.contracts.objects import (
     Address,
     Pointer,
@@ -82,6 +82,7 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
                 whole = whole and target.offset is not None and target.offset.value == 0
                 storage.initialized = storage.initialized or whole
                 run.write(target.storage)
+                streams.filled(host, name, nodes, target.storage)
                 storage.zero = whole and "Memset" in name and isinstance(value, Int) and value.value == 0
         elif target is not None:
             host.overwrite(target, f"{host.span(node)}: {name}()")
@@ -101,7 +102,7 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
     if name == "cudaGetDevice" or name in _HANDLES:
         place = host.eval(nodes[0])
         if isinstance(place, Address):
-            label = f"{place.cell.split('@')[0]}"
+            label = f"{place.cell}{list(place.path)} {host.span(node)}"
             host.store(place, Unknown("the current device") if name == "cudaGetDevice" else Text(label))
         return success
     if name == "cudaGetDeviceProperties":
@@ -141,6 +142,7 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
     if name in ("cudaMemcpyToSymbol", "cudaMemcpyFromSymbol", "cudaEventElapsedTime"):
         host.overwrite(host.eval(nodes[0]), f"{host.span(node)}: {name}()")
         return success
+    streams.synchronised(host, name, nodes)
     for argument in nodes:
         if name in _HARMLESS or name.startswith(("cudaGetError", "cudaEvent")):
             host.eval(argument)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verifier.contracts import streams
 from verifier.contracts.effects import assigned_variables, effects
 from verifier.contracts.lvalues import plain, pure
 from verifier.contracts.objects import (
@@ -14,12 +15,10 @@ from verifier.contracts.objects import (
     Dim3,
     Function,
     Items,
-    Null,
     Optional,
     Pointer,
     Record,
     Tensor,
-    Text,
     Unknown,
     Value,
     pointers_in,
@@ -121,7 +120,7 @@ def _record(
         shared = host.coerce(host.eval(config[2]), "unsigned long")
     stream = ""
     if len(config) > 3 and config[3]["k"] != "default":
-        stream = _stream(host, config[3])
+        stream = streams.name(host, config[3])
     gaps: list[str] = []
     sizes = [_as_dim3(host, v, f"{span}: the {w} size", gaps) for v, w in ((grid, "grid"), (block, "block"))]
     if not isinstance(shared, Int):
@@ -130,6 +129,7 @@ def _record(
     kernel, targs, params = which
     if targs is None:
         gaps.append(f"{span}: the template arguments of {kernel} are not followed")
+    streams.launched(host, [p for value in args for p in pointers_in(value)], stream, span)
     saved = list(run.gaps)
     run.gaps += gaps
     run.launch(
@@ -177,17 +177,6 @@ def _as_dim3(host: Evaluator, value: Value, what: str, gaps: list[str]) -> Dim3:
     gaps.append(f"{what} is not followed")
     one = const(1, "u32")
     return Dim3(one, one, one)
-
-
-def _stream(host: Evaluator, node: Node) -> str:
-    while node["k"] == "cast":
-        node = node["a"]
-    value = host.eval(node)
-    if isinstance(value, Text):
-        return value.value
-    if isinstance(value, Null) or (isinstance(value, Int) and value.value == 0):
-        return ""
-    return f"{node.get('name') or node['k']}"
 
 
 def _order_matters(host: Evaluator, parts: list[Node]) -> bool:

@@ -91,6 +91,9 @@ class Storage:
     caller: bool = False
     """Allocated by the caller as an object of its own (a problem's input, a parameter): overlaps nothing else."""
     gap: str = ""
+    filled_on: str | None = None
+    used_on: str | None = None
+    """The streams of a copy or fill, and of a launch, that nothing has waited for (see streams)."""
     from_view_of: str = ""
     """The storage it may be the same as (``contiguous()`` may return self)."""
     contiguous: bool = False
@@ -488,11 +491,8 @@ class Run:
             raise NotSimple
         root = self.root(key)
         self.writes.append((len(self.launches), root))
-        separate = (
-            self.storages[root].caller or self.storages[root].how in ("fresh", "cuda")
-            if root in self.storages
-            else False
-        )
+        held = self.storages.get(root)
+        separate = held is not None and (held.caller or held.how in ("fresh", "cuda"))
         for name, storage in self.storages.items():
             other = self.root(name)
             apart = self.storages[other].caller or self.storages[other].how in ("fresh", "cuda")

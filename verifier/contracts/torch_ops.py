@@ -203,9 +203,11 @@ def call_method(
             return Dtype(dtype_name(run, tensor), tensor)
         case "clone":
             layout = "dense" if args or kwargs else _kept(run, tensor)
+            held = run.storages.get(tensor.storage)  # a copy of what nobody wrote is as undefined
+            written = held is None or held.initialized
             return _alike(
                 run,
-                allocate(run, hint, tensor.dims, dtype_name(run, tensor), initialized=True, layout=layout),
+                allocate(run, hint, tensor.dims, dtype_name(run, tensor), initialized=written, layout=layout),
             )
         case _ if name in _NEW:
             shape = shape_argument(run, args[:1] if name == "new_full" else args) if args else None

@@ -16,6 +16,7 @@ from pathlib import Path
 from specs.contract import Clause, Contract, to_json
 from specs.location import Span
 from specs.results import Finding, GateResult, KernelResult, Outcome, PropertyResult, Reason, Verdict, Witness
+from verifier.contracts import streams
 from verifier.deadline import DeadlinePassed
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
@@ -101,7 +102,8 @@ def _unordered_streams(kernels: list[KernelResult]) -> list[KernelResult]:
     def clash(a: Contract, b: Contract) -> bool:
         mine, theirs = ({x.storage or x.param for x in c.buffers} for c in (a, b))
         textured = any(x.text.startswith("handle(") for x in (*a.assumptions, *b.assumptions))
-        return a.launch.stream != b.launch.stream and (textured or bool(mine & theirs))
+        apart = a.launch.stream != b.launch.stream or streams.NOT_FOLLOWED in a.launch.stream
+        return apart and (textured or bool(mine & theirs))
 
     contracts = [k.contract for k in kernels if k.contract is not None]
     out = []
