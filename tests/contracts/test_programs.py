@@ -151,3 +151,25 @@ def test_a_launch_in_code_that_nothing_reaches_is_a_problem() -> None:
         + 'int main() { float *x; cudaMalloc(&x, 400);\n k<<<1, 32>>>(x, x, 1); printf("<<<no launch>>>"); }\n'
     )
     assert not lift_any(cu_submission(clean), read(clean), problem=None, cap=1 << 30).problems
+
+
+def test_memory_of_other_launches_is_within_the_cap_too() -> None:
+    found = lift("""
+__global__ void sums(const float *x, float *out, int n);
+int main() {
+    int n = 1000003, grid = (n + 255) / 256;
+    float *x, *part, *total;
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMalloc(&part, grid * sizeof(float));
+    cudaMalloc(&total, sizeof(float));
+    sums<<<grid, 256>>>(x, part, n);
+    sums<<<1, 256>>>(part, total, grid);
+    cudaFree(x);
+    sums<<<1, 128>>>(part, total, grid);
+    cudaFree(part);
+    cudaFree(total);
+}
+""")
+    assert not found.problems and len(found.contracts) == 3
+    for contract in found.contracts:
+        assert "0 <= n <= 1073741824" in texts(contract) and not contract.gaps

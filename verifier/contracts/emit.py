@@ -435,15 +435,16 @@ class _Emitter(Shapes):
         return tuple(out)
 
     def _caps(self, used: set[str], requires: list[Clause]) -> None:
-        """Tensors whose dims are mentioned are within the cap even if the kernel does not get them."""
+        """All memory is within the cap, even if the kernel does not get it or (``cudaFree``) it is gone already."""
         for storage in self.seen.around:
             dtype = storage.dtype or "u8"
             extent = self._extent(storage, dtype) if storage.how not in ("raw", "null", "host") else None
-            if extent is not None and not storage.gap:
-                low = "0 <= " if storage.how == "cuda" else ""
-                requires.append(
-                    Clause(self.text(f"({low}{extent} <= {self.cap})"), "derived", self.seen.span, "size cap")
-                )
+            if extent is None or (storage.gap and storage.how != "cuda"):
+                continue
+            low = "0 <= " if storage.how == "cuda" else ""
+            for size in self._sizes_of_memory(extent) if storage.how == "cuda" else [extent]:
+                text = self.text(f"({low}{size} <= {self.cap})")
+                requires.append(Clause(text, "derived", self.seen.span, "size cap"))
         for name in self.run.shapes:
             dims = self.dims(name)
             if used & set(dims):

@@ -526,7 +526,7 @@ class Run:
                 checked=frozenset(self.checked),
                 ranks={k: v.rank for k, v in self.shapes.items()},
                 asked={k: frozenset(v.positive) for k, v in self.shapes.items()},
-                around=tuple(self.storages[k] for k in list(self.storages)[self.scope :]),
+                around=tuple(copy.copy(s) for s in list(self.storages.values())[self.scope :]),
                 storages={k: copy.copy(self.storages[k]) for k in self._reachable(fields["args"])},
                 loops=tuple(self.loops),
                 gaps=tuple(self.gaps),
