@@ -26,6 +26,7 @@ from verifier.prover.missing import Missing, missing_clause
 from verifier.prover.proposals import settle
 from verifier.prover.sizes import equal_sizes, large_sizes
 from verifier.prover.witness import candidates, is_problem, satisfiable, sizes_against
+from verifier.prover.wording import WHY, fault_seen
 from verifier.smt.solver import SolverPool
 from verifier.smt.terms import Term, TooLarge
 from verifier.symex.claims import Claims, Obligation
@@ -344,7 +345,7 @@ class _Engine:
             id=property_,
             severity=Severity.ERROR,
             span=o.span,
-            message=_fault(o, w),
+            message=fault_seen(o, w),
             kernel=self.kernel.label,
             witness=w,
             why=WHY.get(property_, ""),
@@ -441,11 +442,16 @@ class _Engine:
         return self._unproved(property_, failed, total, proved)
 
     def _reachable(self) -> bool:
-        """Whether some launch that the contract allows makes some thread access memory (else proofs say nothing)."""
+        """Whether some launch that the contract allows makes some thread access memory (else proofs say nothing).
+
+        Of a kernel without accesses: reach a barrier, or be launched at all.
+        """
         c, t = self.c, self.s.t
+        places = [(a.guard, a.span) for a in self.s.accesses[:3]]
+        places = places or [(b.guard, b.span) for b in self.s.barriers[:3]] or [(t.true, self.kernel.span)]
         for values in (*self.small, *self.large[:2], {}):
-            for a in self.s.accesses[:3]:
-                o = c.single("vacuity", a.span, "the access is reachable", (a.guard,), t.false)
+            for guard, span in places:
+                o = c.single("vacuity", span, "the access is reachable", (guard,), t.false)
                 if satisfiable(c, self.d, o, values):
                     return True
         return False
@@ -562,28 +568,6 @@ class _Engine:
 def pins(s: Summary, assignments: Iterable[Mapping[str, int]]) -> tuple[Mapping[Term, Term], ...]:
     """Assignments as substitutions of the summary's symbols."""
     return tuple(pinned(s.symbols, values, s.t) for values in assignments)
-
-
-WHY = {
-    "bounds-global": "the access is outside the memory that the launch provides",
-    "bounds-shared": "the access is outside the shared array",
-    "bounds-local": "the access is outside the local array",
-    "race-shared": "nothing orders the two accesses: no barrier lies between them",
-    "race-global": "nothing orders the two accesses, so the result depends on timing",
-    "barrier-divergence": "some threads wait at a barrier that others never reach: undefined behaviour, usually a hang",
-    "overflow": "the value does not fit its C type, and an address or a condition depends on it",
-    "arithmetic": "the operation is undefined for these values",
-    "uninitialized": "the memory has no defined contents at that point",
-    "launch": "the device refuses such a launch",
-    "alignment": "the device faults on misaligned vector accesses",
-    "assert": "the program's own condition does not hold",
-}
-
-
-def _fault(o: Obligation, w: Witness) -> str:
-    """The message of a finding, in the words of what was seen."""
-    actions = " while ".join(f"thread {t.thread} of block {t.block} {t.action}" for t in w.threads[:2])
-    return actions or o.claim
 
 
 def _reason(f: _Failed) -> tuple[Reason, str]:
