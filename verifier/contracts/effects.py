@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts.calls import by_value, changes_nothing
-from verifier.contracts.lvalues import roots
+from verifier.contracts.lvalues import plain, roots
 from verifier.contracts.objects import Address, Function, Items, Iterator, Record
 from verifier.frontend.host import HostCode, Node
 
@@ -30,7 +30,8 @@ _METHODS = frozenset(
 class Effects:
     """By declaration: variables ``assigned``, those ``taken`` by pointer or another name, those ``named`` at all.
 
-    ``called``: objects of which an ``operator()`` is called. ``indirect``: something is called through a variable.
+    ``through``: pointers through which something is stored. ``called``: objects of which an ``operator()`` is called.
+    ``indirect``: something is called through a variable.
     Dicts are ordered sets: names are given out in their order.
     """
 
@@ -38,6 +39,7 @@ class Effects:
     taken: dict[str, None] = field(default_factory=dict)
     named: dict[str, None] = field(default_factory=dict)
     called: dict[str, None] = field(default_factory=dict)
+    through: dict[str, None] = field(default_factory=dict)
     indirect: bool = False
 
 
@@ -80,9 +82,11 @@ def _effects(code: HostCode, start: Node) -> Effects:
             case "range" if node.get("var") and node["var"]["ref"] and not node["var"]["const_ref"]:
                 root(node["a"])
             case "bin" if node["op"].endswith("=") and node["op"] not in ("<=", ">=", "==", "!="):
-                root(node["a"])
-            case "un" if node["op"] in ("++", "--", "p++", "p--", "&"):
-                root(node["a"], node["op"] == "&")
+                store(node["a"])
+            case "un" if node["op"] in ("++", "--", "p++", "p--"):
+                store(node["a"])
+            case "un" if node["op"] == "&":
+                root(node["a"], True)
             case "method" if node["base"] is not None and not node["name"].startswith("at::Tensor"):
                 method(node)
             case "operator":
@@ -92,6 +96,17 @@ def _effects(code: HostCode, start: Node) -> Effects:
         for key, value in node.items():
             if key != "s":
                 walk(value)
+
+    def store(node: Node) -> None:
+        inside = node
+        while inside["k"] == "member" and inside["base"] is not None and not _is_pointer(inside["base"]):
+            inside = inside["base"]
+        pointer = inside.get("base" if inside["k"] == "member" else "a")
+        if inside["k"] in ("member", "index") or (inside["k"] == "un" and inside["op"] == "*"):
+            if pointer is not None and _is_pointer(pointer):
+                out.through.update(dict.fromkeys(roots(pointer)))
+                return
+        root(node)
 
     def method(node: Node) -> None:
         name, foreign = node["name"].split("::")[-1], node["name"].startswith("vk::unknown")
@@ -152,12 +167,22 @@ def _keeps_nothing(host: Memory, value: Any) -> bool:
     return not any(cell in found.assigned or cell in found.taken for cell in value.captured)
 
 
+def _is_pointer(node: Node) -> bool:
+    """Whether this is a pointer that a variable or member holds, in distinction from an array."""
+    node = plain(node)
+    return node["k"] in ("var", "member") and str(node["t"]).endswith("*")
+
+
 def assigned_variables(
-    host: Memory, nodes: list[Node], taken: dict[str, None] | None = None
+    host: Memory,
+    nodes: list[Node],
+    taken: dict[str, None] | None = None,
+    through: dict[str, None] | None = None,
 ) -> dict[str, None]:
     """Cells that the code may assign on this path: also through references, pointers and lambdas that are around.
 
-    ``taken`` collects those of which the code makes a pointer or another name.
+    ``taken`` collects those of which the code makes a pointer or another name; ``through`` pointers that stay the same,
+    while what they point to is changed.
     """
     found: dict[str, None] = {}
 
@@ -191,6 +216,7 @@ def assigned_variables(
         found.update(
             (c, None) for c in map(cell_of, part.called) if not _keeps_nothing(host, host.cells.get(c))
         )
+        (found if through is None else through).update(dict.fromkeys(map(cell_of, part.through)))
         if taken is not None:
             taken.update(dict.fromkeys(map(cell_of, part.taken)))
     return found

@@ -531,10 +531,8 @@ class Evaluator(Memory):
             else:  # what a pointer points to may change, the pointer itself not
                 value = self.eval(argument)
                 self.havoc(value)
-                held = self.run.storages.get(value.storage) if isinstance(value, Pointer) else None
-                if isinstance(value, Pointer) and held is not None and not held.initialized:
-                    held.initialized = True
-                    self.run.filled[value.storage] = len(self.run.launches), f"{callee['name']}()"
+                if isinstance(value, Pointer):
+                    self.fill(value, f"{callee['name']}()")
         return Unknown(f"{self.span(node)}: {callee.get('name') or 'a call'}()")
 
     def _eval_method(self, node: Node, hint: str) -> Value:

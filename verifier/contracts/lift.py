@@ -40,6 +40,7 @@ from verifier.contracts.objects import (
     Tensor,
     Unknown,
     Value,
+    pointers_in,
 )
 from verifier.contracts.run import Dead, NotSimple, Refused, Run
 from verifier.contracts.values import (
@@ -94,6 +95,9 @@ class Host(Evaluator):
             return self.unknown_call("a function without a body", args)
         name = function["name"]
         if self._inert(usr):
+            for param, value in zip(function["params"], args, strict=False):
+                if isinstance(value, Pointer) and not param["type"].startswith("const "):
+                    self.fill(value, f"{name}()")
             return self.unknown_call(f"the result of {name}()", args)
         if usr in self.stack or len(self.stack) > _MAX_CALLS:
             raise Refused(f"{name} is recursive")
@@ -163,7 +167,16 @@ class Host(Evaluator):
         if self.run.speculative:
             raise NotSimple
         taken: dict[str, None] = {}
-        assigned = assigned_variables(self, nodes, taken)
+        through: dict[str, None] = {}
+        assigned = assigned_variables(self, nodes, taken, through)
+        for cell in through:
+            for pointer in pointers_in(self.load(self.references.get(cell, Address(cell)))):
+                self.fill(pointer, f"the host code ({self.span(nodes[0])})")
+        for name in (
+            n for node in nodes for n in effects(self.code, node).named
+        ):  # by pointers made in there
+            for pointer in pointers_in(self.load(self.references.get(name, Address(name)))):
+                self.fill(pointer, "")
         for cell in assigned:
             value = self.cells.get(self.references.get(cell, Address(cell)).cell)
             if isinstance(value, Pointer) and value.storage in self.run.storages:

@@ -132,7 +132,7 @@ def _one_round(host: Host, node: Node, most: int) -> bool:
     if len(values) < 2:
         return False
     run, why = host.run, f"{host.span(node)}: a variable that a loop changes"
-    assigned = assigned_variables(host, [node["body"], node["c"]])
+    assigned = assigned_variables(host, [node["body"], node["c"]], through={})
     pick = len(values) - 1
     for number in range(len(values) - 1):
         if run.decide(run.unknown_condition(f"{host.span(node)}: round {number} of the loop is followed")):
@@ -168,7 +168,7 @@ def _representative(host: Host, node: Node) -> None:
     why = f"{host.span(node)}: a variable that a loop changes"
     if host.skip([p for p in parts if p], why, loop=True):
         return
-    assigned = assigned_variables(host, [p for p in parts if p])
+    assigned = assigned_variables(host, [p for p in parts if p], through={})
     counter, step = counter_of(node) if node["k"] == "for" else (None, 0)
     if counter is not None and counter in assigned_variables(host, [node["body"]]):
         counter = None

@@ -314,6 +314,15 @@ class Memory:
         elif isinstance(value, Pointer) and value.storage in self.run.storages:
             self.run.write(value.storage)
 
+    def fill(self, pointer: Pointer, by: str) -> None:
+        """Something that is not followed writes there. Memory without contents counts as written ``by`` it, which is printed."""
+        held = self.run.storages.get(pointer.storage)
+        if held is not None:
+            self.run.write(pointer.storage)
+            if by and not held.initialized:
+                held.initialized = True
+                self.run.filled[pointer.storage] = len(self.run.launches), by
+
     def overwrite_roots(self, node: Node) -> None:
         """A store to an lvalue whose place is not known: every variable that it may be a part of is unknown."""
         if through_call(node):
@@ -322,8 +331,8 @@ class Memory:
             place = self.references.get(root, Address(root))
             held = self.load(place)
             self.lost(held)
-            if isinstance(held, Pointer) and held.storage in self.run.storages:
-                self.run.write(held.storage)
+            if isinstance(held, Pointer):
+                self.fill(held, f"the host code ({self.span(node)})" if self.run.loops else "")
             if not isinstance(held, Address | Iterator | Pointer | Tensor | Unknown | Null):
                 self.store(place, Unknown(f"{self.span(node)}: assigned at a place that is not followed"))
 
