@@ -97,6 +97,8 @@ def ask(
         return Answer(name, skipped=str(error))
     with tempfile.TemporaryDirectory() as folder:
         theirs = nvcc_error(whole(submission.device, derived.instantiations), arguments.arch, Path(folder))
+    if "No such file or directory" in theirs:
+        return Answer(name, skipped=f"a header is not installed: {theirs}")
     in_part = any(True for kernel in module.kernels for _ in unsupported(kernel.body))
     return Answer(name, errors[0] if errors else "", theirs, in_part=in_part)
 

@@ -443,7 +443,20 @@ def token_head(cursor: Cursor, last: str) -> str:
 
 def identity(cursor: Cursor) -> str:
     location = cursor.location
-    return f"{cursor.spelling}@{location.line}:{location.column}"
+    where = f"{cursor.spelling}@{location.line}:{location.column}"
+    if cursor.kind != CursorKind.PARM_DECL or cursor.semantic_parent is None:
+        return where
+    # the parameters that a pack stands for have one name and one place
+    twins = [
+        c
+        for c in cursor.semantic_parent.get_children()
+        if c.kind == CursorKind.PARM_DECL and c.location == location
+    ]
+    return (
+        where
+        if len(twins) < 2
+        else f"{where}#{next((i for i, c in enumerate(twins) if c == cursor), cursor.hash)}"
+    )
 
 
 def qualified(cursor: Cursor) -> str:
