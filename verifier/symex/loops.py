@@ -18,6 +18,7 @@ from specs.location import Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Const, Term
 from verifier.symex.copies import Carried, CopyRules
+from verifier.symex.endings import ending
 from verifier.symex.expressions import Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.summary import Epoch, Operation
 from verifier.symex.syntax import (
@@ -28,6 +29,7 @@ from verifier.symex.syntax import (
     reads,
     strip_conversions,
     toggles,
+    unconverted,
     updates_of,
 )
 
@@ -69,6 +71,7 @@ class LoopRules(_Base):
             s.asserts,
             s.approximations,
             s.open_copies,
+            s.loops,
             self.moments,
         )
 
@@ -182,6 +185,7 @@ class LoopRules(_Base):
             redo = trial.execute()
             if redo is None:
                 trial.leave(breaks, bool(outward))
+                self.s.loops.append(ending(self.t, s, trial.steps, trial.entry, self.wrapped))
                 self.path = path
                 return
             steps, levels, alive = redo
@@ -232,21 +236,10 @@ class _Iteration:
                 stack += [e.left, e.right]
             elif isinstance(e, ir.Compare):
                 for v, bound, op in ((e.left, e.right, e.op), (e.right, e.left, _MIRROR[e.op])):
-                    limit = self._limit_from(self._unconverted(v), bound, op)
+                    limit = self._limit_from(unconverted(v, self.x.wrapped), bound, op)
                     if limit is not None:
                         best = limit if best is None else min(best, limit)
         return best
-
-    def _unconverted(self, e: ir.Expr) -> ir.Expr:
-        """The expression under conversions that are shown to keep its value (those that wrap are known by now)."""
-        while (
-            isinstance(e, ir.Convert)
-            and isinstance(e.type, ir.Int)
-            and isinstance(e.operand.type, ir.Int)
-            and id(e) not in self.x.wrapped
-        ):
-            e = e.operand
-        return e
 
     def _limit_from(self, v: ir.Expr, bound: ir.Expr, op: str) -> int | None:
         if (

@@ -107,6 +107,15 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class LoopEnd:
+    """A loop under ``guard``; it ends if ``moves`` holds. None: nothing says that it does."""
+
+    span: Span
+    guard: Term
+    moves: Term | None
+
+
+@dataclass(frozen=True, slots=True)
 class Sink:
     """A place where integer values matter (address, branch, barrier, mask): ``deps`` are the operations it rests on."""
 
@@ -164,6 +173,8 @@ class Summary:
     gaps: list[Gap] = field(default_factory=list)
     asserts: list[tuple[Term, Term, Span, str]] = field(default_factory=list)
     approximations: list[tuple[str, Span]] = field(default_factory=list)
+    loops: list[LoopEnd] = field(default_factory=list)
+    """Loops that were not taken apart (those end)."""
     open_copies: list[int] = field(default_factory=list)
     """Asynchronous accesses (their numbers) that some thread may never wait for, or not where it is followed."""
     size_limited: list[str] = field(default_factory=list)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from verifier.ir import nodes as ir
 
@@ -120,6 +120,18 @@ def strip_conversions(e: ir.Expr) -> ir.Expr:
             isinstance(k, ir.Pointer) for k in kinds
         ):
             break
+        e = e.operand
+    return e
+
+
+def unconverted(e: ir.Expr, wrapped: Container[object]) -> ir.Expr:
+    """The expression under integer conversions that keep its value: those that do not are in ``wrapped``, by identity."""
+    while (
+        isinstance(e, ir.Convert)
+        and isinstance(e.type, ir.Int)
+        and isinstance(e.operand.type, ir.Int)
+        and id(e) not in wrapped
+    ):
         e = e.operand
     return e
 
