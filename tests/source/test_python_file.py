@@ -184,3 +184,37 @@ def test_every_line_knows_its_line(pieces: list[str]) -> None:
         first = line.split("w")[1] if "w" in line else ""
         if first and f"\\\nw{first}w" not in body:
             assert f"w{first}w" in lines[source.line(number) - 1]
+
+
+SOURCE = 'm = load_inline("m", "", "__global__ void k() {}")\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "os.environ['NVCC_APPEND_FLAGS'] = '-DN=5'",
+        "os.environ.update(CPATH='/x')",
+        "os.putenv('NVCC_APPEND_FLAGS', '-DN=5')",
+        "environ[name] = '1'",
+        "e = os.environ",
+        "os.environ.setdefault('CPLUS_INCLUDE_PATH', '/x')",
+        "del os.environ['X']",
+    ],
+)
+def test_an_environment_that_changes_the_build_is_a_problem(line: str) -> None:
+    _, problems = read_builds(f"import os\n{line}\n{SOURCE}", "op.py")
+    assert [p for p in problems if p.startswith("op.py:2: the environment")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "os.environ['TORCH_CUDA_ARCH_LIST'] = '9.0'",
+        "os.environ.setdefault('MAX_JOBS', '4')",
+        "x = os.environ.get('HOME')",
+        "x = os.environ['HOME']",
+        "x = 'HOME' in os.environ",
+    ],
+)
+def test_harmless_variables_are_none(line: str) -> None:
+    assert not read_builds(f"import os\n{line}\n{SOURCE}", "op.py")[1]

@@ -33,6 +33,12 @@ _HARMLESS = re.compile(
     r"|--?expt-relaxed-constexpr|--?expt-extended-lambda|--?extended-lambda|-v|--verbose|-fPIC|-t=?\d*|--threads.*|-lcu.*"
 )
 
+_HARMLESS_VARIABLES = frozenset(
+    ("TORCH_CUDA_ARCH_LIST", "CUDA_LAUNCH_BLOCKING", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "MAX_JOBS",
+     "TORCH_EXTENSIONS_DIR", "TORCH_USE_CUDA_DSA", "PYTORCH_CUDA_ALLOC_CONF", "TOKENIZERS_PARALLELISM", "OMP_NUM_THREADS", "PYTHONHASHSEED")
+)  # fmt: skip
+"""Environment variables that do not change what a text is compiled to (NVCC_APPEND_FLAGS or CPATH do)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -83,6 +89,8 @@ def read_builds(text: str, path: str) -> tuple[tuple[Build, ...], tuple[str, ...
         raise SourceError("is nested too deeply", Span(path, 0), "simplify the file") from None
     builds: list[Build] = []
     problems: list[str] = []
+    for line in _environment_changes(tree):
+        problems.append(f"{Span(path, line)}: the environment is changed, on which the build may depend")
     names = _aliases(tree)
     for call, scopes in _calls(tree, names):
         try:
@@ -94,6 +102,30 @@ def read_builds(text: str, path: str) -> tuple[tuple[Build, ...], tuple[str, ...
     if not builds and not problems and "__global__" in text:
         problems.append(f"{path}: holds CUDA code that no load_inline call with literal sources compiles")
     return tuple(builds), tuple(problems)
+
+
+def _environment_changes(tree: ast.Module) -> list[int]:
+    """Lines that use ``os.environ`` or ``putenv`` otherwise than to read, or to set a harmless variable by name."""
+
+    def environment(node: ast.AST) -> bool:
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        return name in ("environ", "environb", "putenv", "unsetenv")
+
+    def harmless(key: ast.AST) -> bool:
+        return isinstance(key, ast.Constant) and key.value in _HARMLESS_VARIABLES
+
+    fine: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=owner, slice=key, ctx=ctx):
+                if isinstance(ctx, ast.Load) or harmless(key):
+                    fine.add(owner)
+            case ast.Call(func=ast.Attribute(value=owner, attr=attr), args=[key, *_]):
+                if attr == "get" or (attr == "setdefault" and harmless(key)):
+                    fine.add(owner)
+            case ast.Compare(comparators=[owner]):
+                fine.add(owner)
+    return [getattr(n, "lineno", 0) for n in ast.walk(tree) if environment(n) and n not in fine]
 
 
 def _aliases(tree: ast.Module) -> set[str]:
