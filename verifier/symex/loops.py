@@ -363,6 +363,10 @@ class _Iteration:
         self.carried.head(x.state)
         for v in self.modified:
             x.state.env.pop(v, None)
+        for v in self.modified:
+            init = self.entry.env[v]
+            if v in x.relevant and isinstance(init, Val):
+                x.sink(init.deps, s.span, "a loop variable")
         self.head_env = self.at(self.k)
         x.state.env.update(self.head_env)
         first_access, first_barrier = len(x.s.accesses), len(x.s.barriers)
