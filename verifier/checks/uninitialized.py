@@ -37,4 +37,16 @@ def claims(c: Claims) -> Iterator[tuple[Obligation, ...]]:
         yield (replace(bare, note=f"unsupported: not every path to it assigns {name}"),)
     for a in c.s.accesses:
         if _matters(a):
-            yield alternatives(c, ID, a)
+            for part in _parts(c, a) if a.obj.space == "local" else (a,):
+                yield alternatives(c, ID, part)
+
+
+def _parts(c: Claims, read: Access) -> Iterator[Access]:
+    """A local object may be written field by field and read as a whole: the read in pieces of its smallest store."""
+    unit = min((a.size for a in c.s.accesses if a.obj is read.obj and a.kind == "write"), default=read.size)
+    if unit >= read.size or read.size % unit:
+        yield read
+        return
+    t = c.s.t
+    for start in range(0, read.size, unit):
+        yield replace(read, offset=t.add(read.offset, t.const(start)), size=unit, rows=())

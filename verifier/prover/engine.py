@@ -446,11 +446,12 @@ class _Engine:
     def _reachable(self) -> bool:
         """Whether some launch that the contract allows makes some thread access memory (else proofs say nothing).
 
-        Of a kernel without accesses: reach a barrier, or be launched at all.
+        Of a kernel without accesses or assertions: reach a barrier, or be launched at all.
         """
         c, t = self.c, self.s.t
         places = [(a.guard, a.span) for a in self.s.accesses[:3]]
-        places = places or [(b.guard, b.span) for b in self.s.barriers[:3]] or [(t.true, self.kernel.span)]
+        if not places and not self.s.asserts:
+            places = [(b.guard, b.span) for b in self.s.barriers[:3]] or [(t.true, self.kernel.span)]
         for values in (*self.small, *self.large[:2], {}):
             for guard, span in places:
                 o = c.single("vacuity", span, "the access is reachable", (guard,), t.false)

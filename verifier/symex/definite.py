@@ -7,6 +7,7 @@ that passes the test.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from specs.location import NOWHERE, Span
@@ -14,6 +15,8 @@ from verifier.ir import nodes as ir
 from verifier.symex.expressions import int_range
 from verifier.symex.syntax import parts, place_expressions
 
+_RESULT = re.compile(r"t\.\d+")
+"""What the front end calls the result of an operation, which may be any value (random numbers)."""
 State = frozenset[str] | None
 """Variables that have a value; None where nothing comes."""
 
@@ -43,7 +46,7 @@ class _Walk:
         for e in _expressions(s):
             self.read(e, state, getattr(s, "span", NOWHERE))
         match s:
-            case ir.Assign(var=var, value=ir.Undef(why="")):
+            case ir.Assign(var=var, value=ir.Undef(why="")) if not _RESULT.fullmatch(var):
                 self.declared.add(var)
                 self.numbers.pop(var, None)
                 return state - {var}

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Term, atoms
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.summary import Access
@@ -28,19 +29,24 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
     t = c.s.t
     claim = f"{read.obj.name} is written before it is read"
     goals: list[Term] = []
+    now: list[Term] = []
+    given = set(conjuncts([read.guard]))
     facts: dict[Term, None] = {}
     writers = ("itself",) if read.obj.space == "local" else ("itself", "open: itself", "open: 0")
     tried = [(group, back, who) for who in writers for group, back in _groups(c, read)]
     for group, back, who in tried:
         goal = _goal(c, read, group, back, who)
+        if goal is not None and goal.op == "and":
+            goal = t.and_(*(g for g in goal.args if g not in given))
         if goal is not None and goal is not t.false and goal not in goals:
             goals.append(goal)
-            if back is not None:
+            if back is None:
+                now.append(goal)
+            else:
                 facts.update(dict.fromkeys(_shifted_facts(c, read, back)))
-    made = [
-        c.single(property_, read.span, claim, (read.guard,), g, (read,))
-        for g in [*goals[:15], t.or_(*goals[:8])]
-    ]
+    joined = [t.or_(*now[:64]), t.or_(*goals[:64])]
+    order = joined if read.obj.space == "local" else [*goals[:15], t.or_(*goals[:8])]
+    made = [c.single(property_, read.span, claim, (read.guard,), g, (read,)) for g in order]
     return tuple(replace(o, facts=(*o.facts, *facts)) for o in made)
 
 
