@@ -18,6 +18,7 @@ from verifier.isolation import Sandbox
 HERE = Path(__file__).parent
 _TOOL = """#!/bin/sh
 [ "$1" = --version ] && echo "Version 2025.3.1.0" && exit 0
+[ -e pyproject.toml ] && exit 3  # not in a run's own folder
 tool=$2
 while [ "${{1##*python*}}" ]; do shift; done
 {run}
