@@ -143,7 +143,7 @@ def agree(told: dict[str, Any], true: dict[str, Any]) -> None:
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_what_is_told_is_what_torch_does(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WORLD, "lost", "")
-    told = run(text, torch_stub.library())
+    told = run(text, torch_stub.stand_in())
     true = run(text, torch)
     if not WORLD.lost:
         agree(told, true)
@@ -159,7 +159,7 @@ def test_everything_that_is_modelled_is_compared() -> None:
         assert name in not_here or f".{name}" in everything, name
     for name in (*torch_stub.CREATORS, *torch_stub.LIKES, *torch_stub.OF_FIRST):
         assert f"torch.{name}(" in everything, name
-    known = set(vars(torch_stub.library())) - {"_path", "_foreign", "nn", "cuda"}
+    known = set(vars(torch_stub.stand_in())) - {"_path", "_foreign", "nn", "cuda"}
     for name in known - set(stub_tensor.DTYPES):
         assert f"torch.{name}" in everything, name
 
@@ -179,7 +179,7 @@ def test_no_other_attribute_of_a_tensor_keeps_what_is_known() -> None:
 
 
 def test_no_other_function_of_torch_keeps_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    library = torch_stub.library()
+    library = torch_stub.stand_in()
     for name in (n for n in dir(torch) if not n.startswith("_") and n not in vars(library)):
         monkeypatch.setattr(WORLD, "lost", "")
         tensor = Tensor((3, 4), "f32")
@@ -198,7 +198,7 @@ def test_no_other_function_of_torch_keeps_what_is_known(monkeypatch: pytest.Monk
 )  # fmt: skip
 def test_what_may_change_anything_loses_everything(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WORLD, "lost", "")
-    library = torch_stub.library()
+    library = torch_stub.stand_in()
     find = torch_stub.importer()
     scope = {
         "torch": library,
@@ -220,13 +220,13 @@ def test_what_may_change_anything_loses_everything(text: str, monkeypatch: pytes
 def test_what_needs_a_value_stops_the_file(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WORLD, "lost", "")
     with pytest.raises(NotImplementedError):
-        run(text, torch_stub.library())
+        run(text, torch_stub.stand_in())
     assert WORLD.lost
 
 
 def test_broadcasting_needs_the_same_name() -> None:
     n, m, one = Sym(4, "n"), Sym(4, "m"), Sym(1, "one")
-    rand = torch_stub.library().rand
+    rand = torch_stub.stand_in().rand
     assert (rand(n, m) * rand(m))._shape == (4, 4)
     assert (rand(n, 1) * rand(1, m))._shape == (4, 4)
     for other in (rand(n), rand(4), rand(one)):

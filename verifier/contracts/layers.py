@@ -135,7 +135,7 @@ def build(run: Run, kind: str, args: Sequence[Value], kwargs: Mapping[str, Value
         known = tuple(d for d in dims if isinstance(d, Int))
         layer.attributes["weight"] = parameter(run, f"{name}_weight", known if len(known) == 2 else None)
         has_bias = given.get("bias")
-        _bias(run, layer, f"{name}_bias", known[0] if known else None, has_bias)
+        _bias(run, layer, f"{name}_bias", dims[0] if isinstance(dims[0], Int) else None, has_bias)
     elif kind in _CONV:
         _build_conv(run, layer, args, kwargs, name)
     elif kind in _POOL:
@@ -148,7 +148,8 @@ def build(run: Run, kind: str, args: Sequence[Value], kwargs: Mapping[str, Value
         _build_norm(run, layer, args, kwargs, name)
     elif kind == "Embedding":
         given = _bound(("num_embeddings", "embedding_dim"), args, kwargs)
-        both = tuple(v for v in given.values() if isinstance(v, Int))
+        sizes = (given.get("num_embeddings"), given.get("embedding_dim"))
+        both = tuple(v for v in sizes if isinstance(v, Int))
         layer.attributes["weight"] = parameter(run, f"{name}_weight", both if len(both) == 2 else None)
     elif kind == "Flatten":
         layer.attributes |= _bound(("start_dim", "end_dim"), args, kwargs)

@@ -333,12 +333,10 @@ def call_function(
             dtype = dtype_argument(run, kwargs)
         elif any(isinstance(a, Dtype | Unknown) for a in args[1:]):
             dtype = None
-        if (
-            dtype not in _FLOATS
-            and dtype != "bool"
-            and name not in ("clone", "neg", "abs", "flip", "tril", "triu")
-        ):
-            dtype = None  # torch promotes ints here
+        moved = ("clone", "flip", "tril", "triu")
+        keeps = name in (*moved, "neg", "abs") if dtype != "bool" else name in (*moved, *_COMPARISONS)
+        if dtype not in _FLOATS and not keeps:
+            dtype = None  # torch promotes ints and bools here
         if name in IN_PLACE and (
             kwargs.get("inplace", FALSE) != FALSE
             or any(not isinstance(v, _PLAIN) and v != FALSE for v in args[1:])
@@ -424,6 +422,8 @@ def _promoted(run: Run, name: str, args: Sequence[Value]) -> str | None:
     dtype = next(iter(found)) if len(found) == 1 else None
     if dtype in _FLOATS:
         return dtype
+    if dtype == "bool" and not all(isinstance(a, Tensor) for a in args):
+        return None  # True + 1 is an int64
     floating = any(isinstance(a, Float | Unknown) for a in args) or name in (
         "div",
         "true_divide",

@@ -533,7 +533,8 @@ class _Engine:
         if known is None:
             self.asked.append((o, found))
             self.missing.append(found)
-            if found.derived and self.hurry:
+            known_clauses = {x.text for x in self.contract.requires}
+            if found.derived and self.hurry and found.clause not in known_clauses:
                 raise _ClauseFound
         return found.sentence
 

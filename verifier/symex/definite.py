@@ -93,7 +93,10 @@ class _Walk:
         return self.gather(s.label, after)
 
     def gather(self, label: str, state: State) -> State:
-        for early in self.exits.pop(label, []):
+        early_exits = self.exits.pop(label, [])
+        if early_exits:
+            self.numbers = {}  # those that left early may have other ones
+        for early in early_exits:
             state = _both(state, early)
         return state
 

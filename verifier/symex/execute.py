@@ -112,8 +112,8 @@ class Executor(LoopRules, CopyRules, Evaluator):
                 pass
             case ir.CopyGroup():
                 self.copy_group(s)
-            case ir.Declare():
-                pass
+            case ir.Declare(name=name):
+                self.s.declared.append((name, len(self.s.accesses), self.iters))
             case ir.Assert(cond=cond, text=text, span=span):
                 v = self.value(cond)
                 self.s.asserts.append((self.state.guard, v.term, span, text))

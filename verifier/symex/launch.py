@@ -4,7 +4,7 @@ Contract -> the launch part of a Summary. A composite size (``(H + 2*p - k) / s 
 parameter or an axis of a buffer gets a name (an alias atom with its definition as a fact), so that kernel terms stay
 monomials over names and equal sizes are one atom wherever they occur.
 
-Invariant: every interval given to an atom here follows from the contract (symbol bounds, the size cap, non-empty axes).
+Invariant: every interval given to an atom here follows from the contract: symbol bounds, the size cap, what is not empty.
 """
 
 from __future__ import annotations

@@ -72,6 +72,7 @@ class LoopRules(_Base):
             s.approximations,
             s.open_copies,
             s.loops,
+            s.declared,
             self.moments,
         )
 

@@ -245,12 +245,19 @@ class _Builder:
         return {m[1]: m[2] for m in matches if m is not None}
 
     def _axes(self) -> None:
-        """Lower buffer axes first, so that composite axes have a name wherever they occur later."""
+        """Lower buffer axes first, so that composite axes have a name wherever they occur later.
+
+        Only axes of tensors that are said not to be empty are at least 1: ``torch::empty({n / 256})`` may well be empty.
+        The cap on a whole tensor bounds an axis only where no other axis is 0.
+        """
+        said = {c.text for c in self.s.contract.assumptions}
         for b in self.s.contract.buffers:
+            least = int(f"nonempty({b.param})" in said)
+            most = self.cap if least or len(b.shape) == 1 else (1 << 63) - 1
             for i, text in enumerate(b.shape):
                 try:
                     self.used = 0
-                    self._alias(f"{b.param}.size{i}", self.lower.int(text), 1, self.cap)
+                    self._alias(f"{b.param}.size{i}", self.lower.int(text), least, most)
                 except ClauseError:
                     continue
 

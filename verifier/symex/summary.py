@@ -175,6 +175,8 @@ class Summary:
     approximations: list[tuple[str, Span]] = field(default_factory=list)
     loops: list[LoopEnd] = field(default_factory=list)
     """Loops that were not taken apart (those end)."""
+    declared: list[tuple[str, int, tuple[Term, ...]]] = field(default_factory=list)
+    """Local objects, each where it is declared: before which access, in which iterations. Older contents end there."""
     open_copies: list[int] = field(default_factory=list)
     """Asynchronous accesses (their numbers) that some thread may never wait for, or not where it is followed."""
     size_limited: list[str] = field(default_factory=list)

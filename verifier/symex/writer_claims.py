@@ -51,16 +51,20 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
 
 
 def _groups(c: Claims, read: Access) -> Iterator[tuple[list[Access], Term | None]]:
-    """Plain stores to the object that precede the read, joined where they differ in their guards only.
+    """Plain stores to the object, since it was declared, that precede the read; joined where their guards alone differ.
 
     With them the loop iteration symbol that is to be shifted: None for stores earlier in the program, k for stores of
     the previous iteration of the loop around both.
     """
+    declared = [d for d in c.s.declared if d[0] == read.obj.name and d[1] <= read.number]
+    _, since, inside = declared[-1] if declared else ("", 0, ())
     groups: dict[tuple[object, ...], list[Access]] = {}
     around: dict[tuple[object, ...], list[Access]] = {}
     for a in c.s.accesses:
         if a.obj is not read.obj or a.kind != "write" or a.agent in ("async", "engine"):
             continue  # what the copy engine writes arrives later than here
+        if a.number < since:
+            continue
         key = (a.offset, a.size, a.iters, a.block_epochs, a.agent)
         if a.number < read.number:
             groups.setdefault(key, []).append(a)
@@ -69,7 +73,9 @@ def _groups(c: Claims, read: Access) -> Iterator[tuple[list[Access], Term | None
     for group in reversed(list(groups.values())):
         yield group, None
     for group in reversed(list(around.values())):
-        yield group, [k for k in group[0].iters if k in read.iters][-1]
+        back = [k for k in group[0].iters if k in read.iters][-1]
+        if back not in inside:
+            yield group, back
 
 
 def _shifted_facts(c: Claims, read: Access, k: Term) -> Iterator[Term]:
