@@ -74,17 +74,17 @@ class Expressions(Operators):
         raise NotImplementedError
 
     def purity(self, scope: Scope) -> Purity:
-        def library(node: ast.expr) -> str:
+        def dotted(node: ast.expr) -> str:
             match node:
                 case ast.Name(id=name):
                     found = scope.find(name)
                     return found.name if isinstance(found, Dotted) else ""
                 case ast.Attribute(value=base, attr=name):
-                    inner = library(base)
+                    inner = dotted(base)
                     return f"{inner}.{name}" if inner else ""
             return ""
 
-        return Purity(self.own_names, lambda name: scope.find(name) is not None, library)
+        return Purity(self.own_names, lambda name: scope.find(name) is not None, dotted)
 
     def evaluate(self, node: ast.expr, scope: Scope, hint: str = "") -> Any:
         self.run.step()

@@ -155,7 +155,7 @@ def _sources(values: Sequence[Any]) -> tuple[Any, ...]:
 class Library(Objects):
     """Methods are left to the subclass."""
 
-    def library(
+    def library_call(
         self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope, hint: str
     ) -> Any:
         last = name.split(".")[-1]

@@ -193,11 +193,11 @@ def function_names(tree: ast.Module) -> frozenset[str]:
 @dataclass(frozen=True, slots=True)
 class Purity:
     """Which code changes nothing. ``own``: names of the caller's functions; ``defined``: whether a name is bound at this place;
-    ``library``: the dotted name that an expression stands for."""
+    ``dotted``: the dotted name that an expression stands for."""
 
     own: frozenset[str]
     defined: Callable[[str], bool]
-    library: Callable[[ast.expr], str]
+    dotted: Callable[[ast.expr], str]
 
     def expression(self, node: ast.AST) -> bool:
         return all(self._one(n) for n in _walk(node))
@@ -209,7 +209,7 @@ class Purity:
             case ast.Call(func=ast.Attribute(attr=name)):
                 if name in PURE_METHODS and name not in self.own:
                     return True
-                return self.library(node.func).startswith("math.")
+                return self.dotted(node.func).startswith("math.")
             case ast.Attribute(attr=name):
                 return name not in self.own
         return isinstance(node, _PLAIN)
@@ -225,7 +225,7 @@ class Purity:
             case ast.Expr(value=ast.Call(func=func, args=args, keywords=keywords)):
                 if not all(self.expression(a) for a in (*args, *keywords)):
                     return False
-                if self.library(func).startswith("torch.nn.init."):
+                if self.dotted(func).startswith("torch.nn.init."):
                     return True
                 match func:
                     case ast.Attribute(value=base, attr=name):

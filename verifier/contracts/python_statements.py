@@ -196,7 +196,7 @@ class Statements(Calls):
             case ast.Try(
                 body=[ast.Assign(targets=[ast.Name()], value=ast.Call() as call)], handlers=[handler]
             ) if (
-                self.purity(scope).library(call.func).startswith("torch.utils.cpp_extension.load")
+                self.purity(scope).dotted(call.func).startswith("torch.utils.cpp_extension.load")
             ):  # loading may fail, and then it has changed nothing
                 failed = self.run.decide(self.run.unknown_condition(f"{self.span(node)}: loading fails"))
                 if failed and handler.name is not None:

@@ -6,7 +6,7 @@ its model does not name, gives an ``Unknown`` and loses its tensors.
 
 Example::
 
-    torch = library()
+    torch = stand_in()
     n = Sym(1024, "n")
     torch.rand(n, n // 2).shape  # (1024, 512), with texts 'n' and 'n // 2'
 """
@@ -197,7 +197,7 @@ OF_FIRST = (
 )
 
 
-def library() -> Library:
+def stand_in() -> Library:
     """``torch``."""
     known: dict[str, Any] = {n: _creator(n) for n in CREATORS} | {n: _like(n) for n in LIKES}
     known |= {n: _of_first(n) for n in OF_FIRST} | DTYPES
@@ -210,7 +210,7 @@ def library() -> Library:
 
 def importer() -> Callable[..., Any]:
     """``__import__`` for a problem file: the modules in REAL as they are, the stub of torch, and nothing known else."""
-    modules: dict[str, Library] = {"torch": library()}
+    modules: dict[str, Library] = {"torch": stand_in()}
 
     def find(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
         first, *rest = name.split(".")
