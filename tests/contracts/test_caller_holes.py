@@ -238,7 +238,17 @@ DTYPES = {
     "autocast": ("with torch.autocast('cuda', dtype=torch.float16):\n    y = torch.matmul(x, x.t())", {}),
     "default dtype": ("y = torch.zeros(x.shape)", {"module": "torch.set_default_dtype(torch.float16)"}),
 }  # fmt: skip
-FAULTY = {**STATE, **CLASSES, **CODE, **TENSORS}
+LAYERS = {
+    "embedding by keywords": ("n = n + self.e.weight.shape[0] - 64",
+                              {"init": "self.e = nn.Embedding(embedding_dim=64, num_embeddings=100000)"}),
+    "bias of a size not known": ("n = n + self.l.bias.shape[0] - 64", {"init": "self.l = nn.Linear(64, hash(2))"}),
+    "bool plus int": ("n = n * (x.gt(0) + 1).element_size()", {}),
+    "bool product": ("n = n * torch.isnan(x).mul(3).element_size()", {}),
+    "bool summed up": ("n = n * x.lt(0).cumprod(1).element_size()", {}),
+    "bool in float math": ("n = n * x.gt(0).exp().element_size()", {}),
+    "bool in a layer": ("n = n * self.s(x.gt(0)).element_size()", {"init": "self.s = nn.Sigmoid()"}),
+}  # fmt: skip
+FAULTY = {**STATE, **CLASSES, **CODE, **TENSORS, **LAYERS}
 
 
 @pytest.mark.parametrize("which", FAULTY)
