@@ -26,6 +26,11 @@ TORCH = {
     "u8": "uint8", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "f16": "float16", "f32": "float32",
     "f64": "float64", "bool": "bool", "bf16": "bfloat16",
 }  # fmt: skip
+OPERATORS = [
+    f"-U__CUDA_NO_{name}__"
+    for name in ("HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS")
+]
+"""PyTorch's builder takes the operators of 16-bit floats away; a file's own build may give them back."""
 MOST = 1 << 26
 """Elements of the largest tensor."""
 
@@ -88,7 +93,8 @@ def one(folder: Path, out: Path) -> None:
     with tempfile.TemporaryDirectory() as build:
         module: Any = cpp_extension.load(
             name=f"recorded_{os.getpid()}", sources=[str(folder / "recorded.cu")], build_directory=build,
-            extra_include_paths=[str(HEADERS)], extra_cuda_cflags=["-std=c++17", "-w"],
+            extra_include_paths=[str(HEADERS)], extra_cuda_cflags=["-std=c++17", "-w", *OPERATORS],
+            extra_ldflags=["-l:libstdc++.so.6"],  # a static one beside it: two locales, and streams crash
         )  # fmt: skip
     with out.open("a", buffering=1) as file:
         for entry, cases in task["entries"].items():

@@ -1,5 +1,6 @@
 // A tile has 16 lanes, the branch goes by 8 of them.
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <torch/extension.h>
 
 namespace cg = cooperative_groups;

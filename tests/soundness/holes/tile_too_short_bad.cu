@@ -1,5 +1,6 @@
 // The last tile of a block of 40 threads has 8 lanes.
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <torch/extension.h>
 
 namespace cg = cooperative_groups;

@@ -1,5 +1,6 @@
 // A block of 48 threads is three tiles.
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <torch/extension.h>
 
 namespace cg = cooperative_groups;
