@@ -136,6 +136,9 @@ def audit(
     arch: Annotated[str, typer.Option(metavar="LIST", help="Target architectures, e.g. sm_80,sm_90.")] = "",
     policy: Annotated[Path | None, typer.Option(metavar="FILE", help="Policy to use.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="The policy strict, with its defaults.")] = False,
+    benign_same_value: Annotated[
+        bool, typer.Option("--benign-same-value", help="Stores of provably equal values are no race.")
+    ] = False,
     effort: Annotated[Effort, typer.Option(help="Scales the budgets.")] = Effort.DEFAULT,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="For each file.")] = 60.0,
     jobs: Annotated[int, typer.Option(metavar="N", min=0, help="Files at once; 0: what fits.")] = 0,
@@ -167,7 +170,7 @@ def audit(
     from verifier.pipeline import Options
 
     options = Options(
-        policy=_policy(policy, strict, arch),
+        policy=_policy(policy, strict, arch, benign_same_value),
         kernel=kernel,
         contract=_existing(contract, "--contract"),
         problem=_existing(problem, "--problem"),
@@ -308,7 +311,7 @@ def _fail(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _policy(path: Path | None, strict: bool, arch: str) -> Policy:
+def _policy(path: Path | None, strict: bool, arch: str, benign_same_value: bool) -> Policy:
     """``--policy FILE``, else the policy of the folder that the command was started in, else the default."""
     from specs.policy import ARCHS, Policy, PolicyError, default_policy, find, load
     from specs.version import VERSION
@@ -321,6 +324,8 @@ def _policy(path: Path | None, strict: bool, arch: str) -> Policy:
     changes: dict[str, Any] = {}
     if strict:
         changes |= {"name": "strict", "strict": True, "required_gates": GATES}
+    if benign_same_value:
+        changes["benign_same_value"] = True
     if arch:
         changes["archs"] = _listed(arch, "--arch", ARCHS)
     if policy.required_version not in (None, VERSION):

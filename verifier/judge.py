@@ -146,7 +146,13 @@ def _refuted(gates: Sequence[GateResult], policy: Policy) -> tuple[str, ...]:
     if policy.strict:
         warnings = (f for g in gates for f in g.findings if f.severity is Severity.WARNING)
         found |= dict.fromkeys(f"{f.id}{_at(f.span)} (strict)" for f in warnings)
-        assumed = (a for g in gates for a in g.assumptions if a.origin == "assumed")
+        allowed = "same_value(" if policy.benign_same_value else "\0"
+        assumed = (
+            a
+            for g in gates
+            for a in g.assumptions
+            if a.origin == "assumed" and not a.text.startswith(allowed)
+        )
         found |= dict.fromkeys(f"assumed and not checked by the host: {a.text} (strict)" for a in assumed)
     return tuple(found)
 

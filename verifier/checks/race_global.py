@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verifier.symex.claims import Claims, Obligation
-from verifier.symex.race_claims import conflicts, has_writes
+from verifier.symex.claims import Claims
+from verifier.symex.race_claims import Claim, conflicts, has_writes
 from verifier.symex.summary import Summary
 
 ID = "race-global"
@@ -17,6 +17,6 @@ def applies(s: Summary) -> bool:
     return has_writes(s, "global")
 
 
-def claims(c: Claims) -> Iterator[Obligation]:
-    """One obligation a conflicting pair of accesses."""
+def claims(c: Claims) -> Iterator[Claim]:
+    """One claim a conflicting pair of accesses."""
     return conflicts(c, ID, "global")

@@ -188,6 +188,7 @@ def _one(
         replay=_replayer(context, contract, kernel),
         keep=_keeper(context, kernel),
         deadline=deadline,
+        same_value=context.policy.benign_same_value,
     )
     return verify(kernel, contract, settings)
 

@@ -18,7 +18,7 @@ from sanitizers.campaign import Campaign, Fault, Plan, explore
 from sanitizers.selftest import selftest
 from sanitizers.simulator import SCHEDULES, SimulatorMissing
 from specs.contract import Contract
-from specs.results import Finding, GateResult, Outcome, Severity, ThreadAccess, Witness
+from specs.results import Finding, GateResult, Outcome, Severity, ThreadAccess, Verdict, Witness
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
 
@@ -110,7 +110,7 @@ def _run(context: GateContext, start: float) -> GateResult:
             context.submission.device, kernel, contract, plan, sandbox=context.sandbox, cache=context.cache
         )
         doubt = _doubt(contract, campaign)
-        findings += [_finding(f, contract) for f in campaign.faults]
+        findings += [_finding(f, contract, _benign(context, contract, f)) for f in campaign.faults]
         doubts += [f"{label}: {doubt}"] if doubt else []
         limits += [f"{label}: {limit}" for limit in campaign.limits]
         facts.append(_facts(label, campaign))
@@ -161,7 +161,27 @@ def _doubt(contract: Contract, campaign: Campaign) -> str:
     return ""
 
 
-def _finding(fault: Fault, contract: Contract) -> Finding:
+def _benign(context: GateContext, contract: Contract, fault: Fault) -> bool:
+    """Two stores to one place that the policy allows if they are equal, and that the prover has shown to be equal."""
+    seen = fault.finding
+    if not (context.policy.benign_same_value and seen.property.startswith("race") and seen.other is not None):
+        return False
+    if not (seen.action.startswith("writes") and seen.other.action.startswith("writes")):
+        return False
+    mine = (contract.kernel, contract.instantiation)
+    verdicts = [
+        p.verdict
+        for gate in context.earlier
+        if gate.gate == "prove"
+        for k in gate.kernels
+        if (k.name, k.instantiation) == mine
+        for p in k.properties
+        if p.id == seen.property
+    ]
+    return bool(verdicts) and all(v is Verdict.PROVED for v in verdicts)
+
+
+def _finding(fault: Fault, contract: Contract, benign: bool = False) -> Finding:
     seen, launch = fault.finding, fault.launch
     counts = not fault.missing and contract.origin != "drafted" and not contract.gaps
     own = ThreadAccess(seen.block, seen.thread, seen.action or seen.message, seen.span)
@@ -184,9 +204,9 @@ def _finding(fault: Fault, contract: Contract) -> Finding:
     )
     return Finding(
         id=seen.property,
-        severity=Severity.ERROR if counts else Severity.WARNING,
+        severity=Severity.NOTE if benign else Severity.ERROR if counts else Severity.WARNING,
         span=seen.span,
-        message=seen.message,
+        message=f"{seen.message} (the same value, which the policy allows)" if benign else seen.message,
         kernel=_label(contract),
         witness=witness,
         why=WHY.get(seen.property, ""),

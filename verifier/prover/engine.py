@@ -53,6 +53,8 @@ class Settings:
     keep: Callable[[str, str], None] | None = None
     deadline: float = float("inf")
     max_witnesses: int = 4
+    same_value: bool = False
+    """Whether two threads may store equal values to one place (the policy's ``benign-same-value``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class _Engine:
                 self.host, self.host_d = host, self._discharger(host.s)
                 summary = summarize(
                     self.kernel, self.contract, cap=cap, wrapped=wrapped, dropped=dropped,
-                    least=least_sizes(host.s),
+                    least=least_sizes(host.s), same_value=self.settings.same_value,
                 )  # fmt: skip
                 claims, discharger = Claims(summary), self._discharger(summary)
                 self.operation_counts = {"overflow": [0, 0], "arithmetic": [0, 0]}

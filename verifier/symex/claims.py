@@ -106,6 +106,7 @@ class Claims:
         barrier: BarrierEvent | None = None,
         extra: tuple[tuple[Term, ...], tuple[Term, ...]] = ((), ()),
         distinct: Term | None = None,
+        assumes: tuple[str, ...] = (),
     ) -> Obligation:
         """A claim about two distinct threads; ``first``/``second`` are hypotheses, unrenamed.
 
@@ -130,7 +131,7 @@ class Claims:
         facts.update(dict.fromkeys(quotient_bounds(t, [*hyps, *facts])))
         return Obligation(
             property_, span, claim, tuple(hyps), goal, tuple(f for f in facts if f is not t.true), ("1", "2"),
-            accesses, barrier, same_block, self.data((*first, *second)),
+            accesses, barrier, same_block, self.data((*first, *second)), assumes=assumes,
         )  # fmt: skip
 
     def _geometry_facts(self) -> list[Term]:

@@ -354,6 +354,8 @@ class Executor(LoopRules, CopyRules, Evaluator):
             value = (
                 v.term if isinstance(v, Val) else None
             )  # a pointer that is read from memory is any pointer
+            if self.s.same_value:
+                self.sink(v.deps, s.span, "a stored value")
         for _, part in s.parts:
             self.eval(part)
         _, made = self.access(
@@ -530,12 +532,15 @@ def summarize(
     dropped: frozenset[object] = frozenset(),
     fixed: dict[str, int] | None = None,
     least: Mapping[str, int] | None = None,
+    same_value: bool = False,
 ) -> Summary:
     """Execute the kernel once under the contract. ``fixed`` pins symbols to values (problem domain).
 
     ``least``: what :func:`verifier.symex.setup.least_sizes` says of the host's side of this launch.
+    ``same_value``: stores of equal values do not race, so what is stored matters.
     """
     setup = prepare(kernel, contract, cap, wrapped, fixed or {}, least)
+    setup.summary.same_value = same_value
     x = Executor(setup.summary, wrapped, dropped)
     x.contents = setup.contents
     x.aliases = dict(setup.aliases)

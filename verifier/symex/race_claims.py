@@ -14,6 +14,9 @@ from verifier.symex.claims import Claims, Obligation, linear_thread, overlap, sa
 from verifier.symex.setup import may_alias
 from verifier.symex.summary import Access, Epoch, Summary
 
+Claim = Obligation | tuple[Obligation, ...]
+"""Alternatives: one of them has to be shown."""
+
 
 def has_writes(s: Summary, space: str) -> bool:
     """Whether any access goes to the space (that of a surface counts as global)."""
@@ -38,8 +41,8 @@ def atomics_ordered(a: Access, b: Access, same_block: bool) -> bool:
     return same_block or (a.scope != "block" and b.scope != "block")
 
 
-def conflicts(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
-    """One obligation for each pair of sites and each way two threads can meet there."""
+def conflicts(c: Claims, property_: str, space: str) -> Iterator[Claim]:
+    """One claim for each pair of sites and each way two threads can meet there."""
     spaces = _GLOBAL if space == "global" else (space,)
     accesses = _distinct_sites([a for a in c.s.accesses if a.obj.space in spaces])
     single_block = all(g is c.s.t.one for g in c.s.geometry.grid)
@@ -78,6 +81,7 @@ def _distinct_sites(accesses: list[Access]) -> list[Access]:
             a.agent,
             a.origin,
             a.instance,
+            a.value if a.kind == "write" else None,
         )
         seen.setdefault(key, a)
     return list(seen.values())
@@ -99,7 +103,7 @@ def _texels(c: Claims, property_: str, a: Access, b: Access) -> Obligation:
     return replace(made, note=f"unsupported: which texels of surface {surface} two threads access")
 
 
-def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> Iterator[Obligation]:
+def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> Iterator[Claim]:
     t = c.s.t
     level = 2 if same_block else 1
     together: list[Term] = []
@@ -124,7 +128,34 @@ def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> 
         property_, b.span if b.kind != "read" else a.span, claim, bools1, bools2, [*together, hit], t.false, same_block,
         (a, b), extra=((*first,), (*second,)), distinct=_instances_differ(c, a, b) if foreign else None,
     )  # fmt: skip
-    yield made
+    equal = _equal_stores(c, a, b, level) if c.s.same_value and a.kind == b.kind == "write" else t.false
+    if equal is t.false or foreign or a.value is None or b.value is None:
+        yield made
+        return
+    yield made, c.two_threads(
+        property_, made.span, claim, bools1, bools2, [*together, hit], equal, same_block, (a, b),
+        extra=((*first, a.value), (*second, b.value)), assumes=(f"same_value({a.obj.name})",),
+    )  # fmt: skip
+
+
+def _equal_stores(c: Claims, a: Access, b: Access, level: int) -> Term:
+    """The two stores write the same bytes to the same place (renamed terms).
+
+    Results of float operations are not compared: two places of the text may be rounded or contracted differently.
+    """
+    t = c.s.t
+    x, y = a.value, b.value
+    if x is None or y is None or a.size != b.size:
+        return t.false
+    x, y = c.rename(x, "1", level), c.rename(y, "2", level)
+    if x.op == "float" or y.op == "float":
+        same = t.true if x is y and not x.args else t.false
+    elif x.is_bool or y.is_bool:
+        both = x.is_bool and y.is_bool
+        same = t.or_(t.and_(x, y), t.and_(t.not_(x), t.not_(y))) if both else t.false
+    else:
+        same = t.eq(x, y)
+    return t.and_(t.eq(c.rename(a.offset, "1", level), c.rename(b.offset, "2", level)), same)
 
 
 def _instances_differ(c: Claims, a: Access, b: Access) -> Term:

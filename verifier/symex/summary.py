@@ -188,6 +188,8 @@ class Summary:
     raw_grid: tuple[Term, ...] = ()
     raw_block: tuple[Term, ...] = ()
     """Grid and block as the host computes them, before they are named and limited."""
+    same_value: bool = False
+    """Whether stores of provably equal values to one place are no race (a choice of the policy)."""
     outputs: tuple[str, ...] = ()
     """The parameters that the kernel may write through; empty where that is not known."""
 
