@@ -13,9 +13,10 @@ from verifier.contracts import lock as lock_file
 from verifier.contracts.caller import Caller, input_sizes, parameter_sizes
 from verifier.contracts.draft import draft
 from verifier.contracts.entries import Lifted
+from verifier.contracts.paths import explore
 from verifier.contracts.problem import Problem
 from verifier.contracts.python_state import changes_elsewhere, kept
-from verifier.contracts.run import Run, explore
+from verifier.contracts.run import Run
 from verifier.contracts.stated import read_toml
 from verifier.frontend.host import HostCode, HostUnreadable, read_host
 from verifier.isolation.sandbox import Sandbox

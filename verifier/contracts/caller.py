@@ -18,6 +18,7 @@ from specs.location import Span
 from verifier.contracts import tensors
 from verifier.contracts.layers import Layer
 from verifier.contracts.objects import (
+    Chosen,
     Float,
     Items,
     Null,
@@ -226,7 +227,10 @@ class Caller(Statements):
             return self.run.fresh(argument.arg, "scalar", PY, meaning=f"argument {argument.arg} of the model")
         if annotation == "float":
             return Float()
-        return Unknown(f"argument {argument.arg} of the model")
+        return self._chosen(argument.arg)
+
+    def _chosen(self, name: str) -> Chosen:
+        return Chosen(f"argument {name} of the model", self.run.unique(name))
 
     def _forward_arguments(self, function: PyFunction) -> tuple[list[Any], dict[str, Any]]:
         given = function.node.args.args[1:]
@@ -258,8 +262,10 @@ class Caller(Statements):
                 return Float()
             case Null():
                 if self.run.decide(self.run.unknown_condition(f"argument {name} of the model is given")):
-                    return self.run.free_tensor(name) if tensor else Unknown(f"argument {name} of the model")
+                    return self.run.free_tensor(name) if tensor else self._chosen(name)
                 return default
+            case Items(items=items) if all(isinstance(i, Int | Float | Bool) for i in items):
+                return self._chosen(name)
             case Text():
                 return Unknown(f"argument {name} of the model")
         return Hidden(f"argument {name} of the model")

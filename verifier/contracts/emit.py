@@ -126,6 +126,9 @@ class _Emitter(Shapes):
         requires = relevant(without_duplicates(requires), used)
         used |= mentioned(*(c.text for c in requires))
         symbols = self._symbols(used)
+        for info in (i for n, i in self.run.symbols.items() if n in used and i.taken):
+            note = f"{info.meaning} is used as a size"
+            assumptions.append(Clause(f"integer({info.prefer})", "assumed", seen.span, note=note))
         contract = Contract(
             kernel=seen.kernel,
             instantiation=seen.targs or (),

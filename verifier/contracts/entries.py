@@ -17,11 +17,13 @@ from typing import Any
 
 from specs.contract import Contract, to_json
 from specs.location import Span
+from verifier.contracts.elements import template_arguments
 from verifier.contracts.emit import contract_of
 from verifier.contracts.launches import called_kernel, is_launch
 from verifier.contracts.lift import Host
-from verifier.contracts.objects import Float, Optional, Pointer, Unknown, Unlisted, Value
-from verifier.contracts.run import Exploration, Run, Storage, explore
+from verifier.contracts.objects import Float, Items, Optional, Pointer, Unknown, Unlisted, Value
+from verifier.contracts.paths import Exploration, explore
+from verifier.contracts.run import Run, Storage
 from verifier.contracts.values import Bool, Int, const, dtype_of, element_of, limits
 from verifier.frontend.host import HostCode, Node
 
@@ -204,6 +206,11 @@ def free_argument(run: Run, param: Node, main: bool = False) -> Value:
     if type_.startswith("std::optional"):
         inner = type_[type_.index("<") + 1 : type_.rindex(">")]
         return Optional(run.unique(name), free_argument(run, {"type": inner, "name": name}))
+    if type_.startswith(("std::tuple<", "std::pair<")):
+        types = template_arguments(type_)
+        if types and all(dtype_of(t) is not None for t in types):
+            parts = [free_argument(run, {"type": t, "name": f"{name}_{i}"}) for i, t in enumerate(types)]
+            return Items(tuple(parts))
     listed = re.fullmatch(r"(?:std::vector|c10::ArrayRef)<(.+)>", type_)
     if listed is not None and (listed[1] == "at::Tensor" or dtype_of(listed[1]) in _LISTED):
         return Unlisted(run.unique(name), listed[1])

@@ -34,6 +34,17 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen(Unknown):
+    """An argument of the model of which not even the type is known: a size made of it is any size.
+
+    ``name`` is its own; where only an int can be, it is the int that has this name. ``many``: any number of them.
+    """
+
+    name: str = ""
+    many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Null:
     pass
 

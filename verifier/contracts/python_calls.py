@@ -16,6 +16,7 @@ from verifier.contracts import layers, tensors, torch_ops
 from verifier.contracts.entries import free_argument
 from verifier.contracts.layers import Layer
 from verifier.contracts.objects import (
+    Chosen,
     Dtype,
     Float,
     Items,
@@ -116,6 +117,13 @@ class Calls(Library):
             isinstance(target, BoundMethod) and isinstance(target.owner, Tensor | Unknown)
         ):
             self.refuse(argument, "what is starred here")
+        chosen = (
+            self.evaluate(argument.value, scope)
+            if isinstance(argument.value, ast.Name | ast.Attribute)
+            else None
+        )
+        if isinstance(chosen, Chosen):
+            return [Chosen(chosen.why, chosen.name, many=True)] * 2
         return [Unknown("starred arguments")] * 2
 
     def apply(
@@ -460,6 +468,8 @@ class Calls(Library):
         if dtype is not None:
             if isinstance(value, Bool) and value.plain:
                 value = as_int(value, PY)
+            if isinstance(value, Chosen) and value.name in self.run.chosen:
+                value = self.run.chosen[value.name]
             if not isinstance(value, Int):
                 return free_argument(self.run, param)
             lo, hi = limits(dtype)
@@ -483,6 +493,8 @@ class Calls(Library):
                     for v, t in zip(items, types, strict=True)
                 )
             )
+        if inner is not None and isinstance(value, Unknown) and "Tensor" not in type_:
+            return free_argument(self.run, param)
         if "Tensor" in type_ and isinstance(value, Unknown):
             if type_.startswith("std::optional"):
                 return free_argument(self.run, param)

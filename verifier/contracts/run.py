@@ -1,22 +1,22 @@
 """One path through a launcher: decisions, symbols, facts, memory, and the launches seen. Shared by C++ and Python.
 
 Host code is executed symbolically by re-execution: a run follows one path and asks :meth:`Run.decide` at each branch
-that the symbols leave open; the driver (``explore``) runs again with the other answer until all paths are done.
+that the symbols leave open; ``paths.explore`` runs again with the other answer until all paths are done.
 
 Invariant: ``path`` holds only what the host code has really established at that point; what is learned later never
 reaches an earlier launch (a launch copies the path and the facts).
 
 Example::
 
-    for run in explore(lambda run: execute(run, launcher)):
-        run.launches
+    run = Run(script=(True,))
+    execute(run, launcher)
+    run.launches
 """
 
 from __future__ import annotations
 
 import copy
 import keyword
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,9 +26,7 @@ from specs.location import NOWHERE, Span
 from verifier.contracts.objects import Dim3, Shape, Tensor, pointers_in
 from verifier.contracts.values import DIM_MAX, Bool, Int, base_and_offset, compare, lnot, symbol
 
-MAX_PATHS = 48
 MAX_STEPS = 60_000
-MAX_TOTAL = 150_000
 
 
 class Dead(Exception):
@@ -68,6 +66,8 @@ class SymbolInfo:
     """It stands for a condition that is not followed."""
     constant: bool = False
     """A size that the program fixes and that is varied only to say more than the program asks."""
+    taken: bool = False
+    """An argument that is taken to be an int because it is used as one."""
 
 
 @dataclass(slots=True)
@@ -189,6 +189,8 @@ class Run:
         self.skippable = 0
         """Inside a loop that need not be followed if that costs a path."""
         self.names: dict[str, int] = {}
+        self.chosen: dict[str, Int] = {}
+        """The ints that arguments of the model are, which are used where only an int can be."""
         self.writes: list[tuple[int, str]] = []
         """(launches so far, storage) of every write that the host code makes or hands to a kernel."""
         self.plain_strides: dict[str, str] = {}
@@ -545,54 +547,3 @@ class Forked(Exception):
 
 class NotSimple(Exception):
     """Speculative execution met something that needs a decision of its own."""
-
-
-@dataclass(slots=True)
-class Exploration:
-    """All paths. ``complete`` is False when some were not followed."""
-
-    runs: list[Run] = field(default_factory=list)
-    complete: bool = True
-    problems: list[str] = field(default_factory=list)
-
-
-def explore(execute: Callable[[Run], None], *, max_paths: int = MAX_PATHS) -> Exploration:
-    """Run ``execute`` over every path."""
-    result = Exploration()
-    todo: list[tuple[bool, ...]] = [()]
-    steps = 0
-    while todo:
-        if len(result.runs) >= max_paths:
-            result.complete = False
-            result.problems.append(
-                f"more than {max_paths} paths through the host code; the rest was not followed"
-            )
-            break
-        script = todo.pop()
-        run = Run(script)
-        try:
-            execute(run)
-        except Dead:
-            pass
-        except Refused as refusal:
-            result.complete = False
-            result.problems.append(str(refusal))
-        except (
-            ArithmeticError,
-            AssertionError,
-            AttributeError,
-            LookupError,
-            RecursionError,
-            TypeError,
-            ValueError,
-        ) as bug:
-            result.complete = False
-            result.problems.append(
-                f"internal error while the host code was followed: {type(bug).__name__}: {bug}"
-            )
-        result.runs.append(run)
-        steps += run.steps
-        answers = tuple(a for a, _ in run.asked)
-        for index in range(len(answers) - 1, len(script) - 1, -1):
-            todo.append((*answers[:index], not answers[index]))
-    return result

@@ -15,8 +15,8 @@ from typing import Any
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate
 from specs.location import NOWHERE, Span
-from verifier.contracts.objects import Dtype, Items, Options, Shape, Sizes, Tensor, Unknown, Value
-from verifier.contracts.run import Dead, Fact, NotSimple, Run, Storage, SymbolInfo
+from verifier.contracts.objects import Chosen, Dtype, Items, Options, Shape, Sizes, Tensor, Unknown, Value
+from verifier.contracts.run import Dead, Fact, FreeShape, NotSimple, Run, Storage, SymbolInfo
 from verifier.contracts.values import (
     DIM_MAX,
     FALSE,
@@ -117,12 +117,39 @@ def int_list(values: Sequence[Value]) -> list[Int] | None:
     return [v for v in flat if isinstance(v, Int)] if all(isinstance(v, Int) for v in flat) else None
 
 
+def chosen_int(run: Run, value: Chosen) -> Int:
+    """The argument where only an int can be."""
+    if value.name not in run.chosen:
+        if run.speculative:
+            raise NotSimple
+        made = run.fresh(value.name, "scalar", PY, meaning=value.why)
+        run.symbols[made.text].prefer, run.symbols[made.text].taken = value.name, True
+        run.chosen[value.name] = made
+    return run.chosen[value.name]
+
+
+def _chosen_shape(run: Run, values: Sequence[Value]) -> Sequence[Value] | Shape:
+    """Sizes with arguments of the model among them: each is an int, but one alone may be a whole shape."""
+    flat = [v for value in values for v in (value.items if isinstance(value, Items) else (value,))]
+    alone = len(values) == 1 and isinstance(values[0], Chosen) and values[0].name not in run.chosen
+    if alone or any(isinstance(v, Chosen) and v.many for v in flat):
+        if run.speculative:
+            raise NotSimple
+        key = run.unique(next(v.name for v in flat if isinstance(v, Chosen)))
+        run.shapes[key] = FreeShape()
+        return Shape(key)
+    return [chosen_int(run, v) if isinstance(v, Chosen) else v for v in flat]
+
+
 def shape_argument(run: Run, values: Sequence[Value]) -> tuple[Int, ...] | Shape | None:
     """The shape that creation functions get: ints, a list, or ``x.sizes()``."""
     if len(values) >= 1 and isinstance(values[0], Sizes):
         source = values[0].tensor
         return source.dims
-    dims = int_list(values)
+    chosen = _chosen_shape(run, values)
+    if isinstance(chosen, Shape):
+        return chosen
+    dims = int_list(chosen)
     return None if dims is None else tuple(convert(d, "i64") if d.type != PY else d for d in dims)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from specs.location import Span
 from verifier.contracts.objects import (
+    Chosen,
     Dtype,
     Float,
     Items,
@@ -282,7 +283,7 @@ def call_function(
         options = [v for v in rest if isinstance(v, Options | Dtype)]
         for option in options:
             dtype = dtype or dtype_value(run, option)
-        shape_values: list[Value] = [v for v in rest if isinstance(v, Int | Items | Sizes)]
+        shape_values: list[Value] = [v for v in rest if isinstance(v, Int | Items | Sizes | Chosen)]
         if name in ("full", "randint"):
             shape_values = [v for v in rest if isinstance(v, Items | Sizes)]
         if "size" in kwargs:
@@ -295,7 +296,8 @@ def call_function(
             and name != "randint"
         ):
             dtype = "f32"
-        followed = all(isinstance(v, Int | Items | Sizes | Options | Dtype | Float | Bool) for v in rest)
+        sizes = Int | Items | Sizes | Chosen if name not in ("full", "randint") else Int | Items | Sizes
+        followed = all(isinstance(v, sizes | Options | Dtype | Float | Bool) for v in rest)
         followed = followed and set(kwargs) <= _CREATED_BY
         shape = shape_argument(run, shape_values) if followed and shape_values else None
         made_new = _create(run, name, shape, dtype, span, hint)
