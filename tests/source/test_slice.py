@@ -226,3 +226,24 @@ def test_hash_is_of_the_text_and_follows_the_code(read: Read) -> None:
 def test_host_edits_do_not_change_the_device_text(read: Read) -> None:
     kernel = "__global__ void k(int* p) { *p = 1; }\n"
     assert read(kernel + "void f() {}\n").device.sha256 == read(kernel + "void g() { f(); }\n").device.sha256
+
+
+def test_types_that_only_host_code_gives_to_a_kernel_template(read: Read) -> None:
+    cut = read(
+        """
+        struct Twice { __device__ float operator()(float x) const { return 2 * x; } };
+        struct Unused { __device__ float operator()(float x) const { return x; } };
+        template <int N> struct Tile { static constexpr int size = N; };
+        using Small = Tile<64>;
+        struct Job { std::vector<int> sizes; };
+        struct Plain { int n; };
+        template <typename T, typename F> __global__ void k(float* x, F f) { x[threadIdx.x % T::size] = f(1.f); }
+        template <typename T> void make(T);
+        void run(float* x, Plain p) {
+          make<Job>(Job{});
+          k<Small><<<1, 64>>>(x, Twice{});
+        }
+        """
+    )
+    kept = {w for w in words(cut) if w in ("Twice", "Unused", "Tile", "Small", "Job", "Plain")}
+    assert kept == {"Twice", "Tile", "Small"}

@@ -475,31 +475,38 @@ def template_arguments(target: Cursor, *, partial: bool = False) -> list[str] | 
     if count < 0:
         return []
     out: list[str] = []
-    booleans = _boolean_parameters(target)
+    types = _parameter_types(target)
     for index in range(count):
         kind = ci.conf.lib.clang_Cursor_getTemplateArgumentKind(target, index)
         if kind == _TYPE_ARGUMENT:
             out.append(target.get_template_argument_type(index).get_canonical().spelling)
         elif kind == _INTEGRAL_ARGUMENT:
-            value = target.get_template_argument_value(index)
-            out.append(("false", "true")[value != 0] if index in booleans else str(value))
+            type_ = types[index] if index < len(types) else None
+            out.append(_constant(target.get_template_argument_value(index), type_))
         else:
             return out if partial else None
     return out
 
 
-def _boolean_parameters(target: Cursor) -> set[int]:
-    """Positions of the template's bool parameters: libclang gives their values sign-extended."""
+def _parameter_types(target: Cursor) -> list[ci.Type]:
+    """The types of the template's parameters; a parameter that is a type has one of no use."""
     template = ci.conf.lib.clang_getSpecializedCursorTemplate(target)
-    if template is None:
-        return set()
     kinds = (
         CursorKind.TEMPLATE_TYPE_PARAMETER,
         CursorKind.TEMPLATE_NON_TYPE_PARAMETER,
         CursorKind.TEMPLATE_TEMPLATE_PARAMETER,
     )
-    parameters = [c for c in template.get_children() if c.kind in kinds]
-    return {i for i, c in enumerate(parameters) if c.type.get_canonical().kind == TypeKind.BOOL}
+    children = [] if template is None else template.get_children()
+    return [c.type.get_canonical() for c in children if c.kind in kinds]
+
+
+def _constant(value: int, type_: ci.Type | None) -> str:
+    """As an argument is written: libclang gives bools sign-extended, and to an enumeration no number converts."""
+    if type_ is not None and type_.kind == TypeKind.BOOL:
+        return ("false", "true")[value != 0]
+    if type_ is not None and type_.kind == TypeKind.ENUM and "(" not in type_.spelling:
+        return f"({type_.spelling}){value}"
+    return str(value)
 
 
 def _referenced(cursor: Cursor) -> Cursor | None:

@@ -11,15 +11,35 @@ Example::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from specs.location import Span
 from verifier.source.declarations import Declaration, Unit, Wrapper
+from verifier.source.tokens import Token
 
 _DEVICE_NAMESPACES = frozenset(
     ("std", "nvcuda", "wmma", "cooperative_groups", "cuda", "cub", "cute", "cutlass")
 )
+
+_CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
+_HOST_ONLY = frozenset(
+    (
+        *(
+            "vector",
+            "string",
+            "map",
+            "unordered_map",
+            "function",
+            "shared_ptr",
+            "unique_ptr",
+            "optional",
+            "mutex",
+        ),
+        *("Tensor", "TensorOptions", "cudaStream_t", "cudaEvent_t", "ostream", "chrono", "FILE"),
+    )
+)
+"""Names that no device text can declare: a type that uses one stays with the host."""
 
 _WIDEST = 400
 """Columns kept for a declaration that begins further right than this would make hostile text quadratic."""
@@ -38,7 +58,7 @@ class Cut:
 def slice_device(unit: Unit) -> Cut:
     """Cut the device code out of a preprocessed text."""
     every = tuple(_flat(unit.items))
-    kept = _reachable(every)
+    kept = _reachable(every, _given_types(unit, every))
     kept |= _used_namespaces(unit, every, kept)
     lines: list[str] = []
     _emit(unit, unit.items, kept, lines)
@@ -92,13 +112,42 @@ def _for_device(declaration: Declaration) -> bool:
             return False
 
 
-def _reachable(every: Sequence[Declaration]) -> set[int]:
+def _given_types(unit: Unit, every: Sequence[Declaration]) -> Iterator[Declaration]:
+    """Types that host code can give to a kernel template: with device code inside, or named as template arguments."""
+    hosts = [d for d in every if d.kind == "function" and not d.device and not _is_kernel(d)]
+    named = frozenset[str]().union(*(d.uses for d in hosts))
+    arguments = frozenset(name for d in hosts for name in _template_arguments(unit.tokens[d.first : d.last]))
+    for declaration in every:
+        if declaration.kind in ("type", "alias"):
+            names = {name for name, _ in declaration.names}
+            given = names & arguments or (names & named and "__device__" in declaration.uses)
+            if given and not declaration.uses & _HOST_ONLY:
+                yield declaration
+
+
+def _template_arguments(tokens: Sequence[Token]) -> Iterator[str]:
+    """Identifiers between ``name<`` and ``>(``, ``>::`` or ``><<<``."""
+    opened: list[int] = []
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1] if index else token
+        if token.text == "<" and before.kind == "ident" and before.text not in _CASTS:
+            opened.append(index)
+        elif token.text == ">" and opened:
+            start = opened.pop()
+            if index + 1 < len(tokens) and tokens[index + 1].text in ("(", "::", ":", "<", "<<", "<<<"):
+                yield from (t.text for t in tokens[start:index] if t.kind == "ident")
+        elif token.text in (";", "{", "}"):
+            opened.clear()
+
+
+def _reachable(every: Sequence[Declaration], given: Iterable[Declaration]) -> set[int]:
     """``first`` of each declaration that a kernel needs."""
     by_name: dict[str, list[Declaration]] = {}
     kernels = [d for d in every if _is_kernel(d) and d.defines]
     queue = list(kernels)
     if kernels:  # an explicit instantiation of a kernel says which of them exist
         queue += [d for d in every if d.kind == "template" and "__global__" in d.uses]
+        queue += given
     for declaration in filter(_for_device, every):
         for name, _ in declaration.names:
             if name == "operator" and kernels:
