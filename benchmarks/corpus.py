@@ -77,7 +77,7 @@ def items(arguments: argparse.Namespace) -> list[Item]:
             labelled = labels.read(
                 path,
                 arguments.out / "contracts",
-                getattr(arguments, "root", None),
+                arguments.root,
                 getattr(arguments, "sandbox", "auto"),
             )
             if labelled is None:
@@ -93,6 +93,8 @@ def measure(item: Item, arguments: argparse.Namespace) -> dict[str, Any]:
     """Audit one file; the record for it."""
     argv = [sys.executable, "-m", "verifier", "--format", "json", "--jobs", "1"]
     argv += ["--timeout", str(arguments.timeout)]
+    if arguments.root:
+        argv += ["--root", str(arguments.root.resolve())]
     if item.problem:
         argv += ["--problem", str(item.problem.resolve())]
     argv += [*item.extra, *arguments.tool_options, str(item.path.resolve())]
@@ -208,6 +210,7 @@ def parser() -> argparse.ArgumentParser:
         "--unpaired", action="store_true", help="with --pairs: also files that the table does not name"
     )
     p.add_argument("--labels", choices=("gpuverify",), help="read expected results from the files' headers")
+    p.add_argument("--root", type=Path, help="folder that includes may not leave (default: each file's own)")
     p.add_argument("--sample", type=int, default=0, help="only N files, evenly spread")
     p.add_argument("--fresh", action="store_true", help="forget what an earlier run measured")
     p.add_argument("--tables-only", action="store_true", help="only write the tables again")

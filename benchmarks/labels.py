@@ -13,6 +13,7 @@ Example::
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -57,14 +58,27 @@ def header(text: str) -> tuple[str, dict[str, str], tuple[str, ...]] | None:
 ANNOTATIONS = {
     f"{name}({parameters})": "((void)0)"
     for name, parameters in (
-        ("__requires", "..."), ("__ensures", "..."), ("__invariant", "..."), ("__global_invariant", "..."),
+        ("__requires", "..."), ("__requires_fresh_array", "..."),
+        ("__ensures", "..."), ("__invariant", "..."), ("__global_invariant", "..."),
         ("__global_assert", "..."), ("__assume", "..."), ("__function_wide_invariant", "..."),
         ("__candidate_invariant", "..."), ("__candidate_global_invariant", "..."),
     )
 }  # fmt: skip
 """What the suites tell their own tool inside of the code; it means nothing to a compiler."""
+PRECONDITION = "do { if (!(__VA_ARGS__)) __trap(); } while (0)"
+"""``__requires`` of an expression of the language: no thread goes on where it does not hold."""
+OWN_NAMES = {"synchronize(g)": "(g).sync()"}
+"""What the suites' own headers declare."""
 EXTENT = 1 << 26
 """Elements of every array: the suites do not check bounds, so the arrays only have to be large."""
+
+
+def macros(text: str) -> dict[str, str]:
+    """Macros for what a file of a suite uses. Preconditions count if a compiler understands all of them."""
+    known = {**ANNOTATIONS, **(OWN_NAMES if "cooperative_groups" in text else {})}
+    if not any("__" in claim for claim in re.findall(r"__requires\s*\((.*)\)", text)):
+        known["__requires(...)"] = PRECONDITION
+    return known
 
 
 def kernels(
@@ -117,6 +131,11 @@ def _elements(type_: Type) -> str:
     return f"u8[{EXTENT}]"
 
 
+def _allowed(block: tuple[int, ...]) -> tuple[int, ...]:
+    """A block of more threads than any device takes has as many as it takes."""
+    return (min(block[0], 1024 // max(1, math.prod(block[1:]))), *block[1:])
+
+
 def _texts(numbers: tuple[int, ...]) -> str:
     return "[" + ", ".join(f'"{n}"' for n in numbers) + "]"
 
@@ -131,9 +150,9 @@ def read(path: Path, folder: Path, root: Path | None = None, isolation: str = "a
     if found is None:
         return None
     label, options, defines = found
-    block = _numbers(options.get("blockDim", options.get("local_size", "1"))) or (1,)
+    block = _allowed(_numbers(options.get("blockDim", options.get("local_size", "1"))) or (1,))
     grid = _numbers(options.get("gridDim", options.get("num_groups", "1"))) or (1,)
-    known = {**ANNOTATIONS, **dict((d if "=" in d else f"{d}=1").split("=", 1) for d in defines)}
+    known = {**macros(text), **dict((d if "=" in d else f"{d}=1").split("=", 1) for d in defines)}
     arguments = [word for name, value in known.items() for word in ("-D", f"{name}={value}")]
     file = (
         folder.resolve()

@@ -90,13 +90,26 @@ def test_labelled_contract(tmp_path: Path) -> None:
     labelled = labels.read(file, tmp_path / "contracts")
     assert labelled is not None and labelled.label == "pass"
     assert labelled.arguments[-4:-1] == ("-D", "N=1", "--contract")
-    assert "__requires(...)=((void)0)" in labelled.arguments
+    assert f"__requires(...)={labels.PRECONDITION}" in labelled.arguments
     (made,) = tomllib.loads(Path(labelled.arguments[-1]).read_text())["contract"]
     assert made["launch"] == {"grid": ["2"], "block": ["8", "4"]}
     assert made["buffers"] == {
         name: f"inout {type_}[67108864] fresh align 16"
         for name, type_ in (("x", "f32"), ("y", "u32"), ("z", "u8"))
     }
+
+
+def test_preconditions_of_labelled_files() -> None:
+    assert labels.macros("__requires(n == 4);")["__requires(...)"] == labels.PRECONDITION
+    assert labels.macros("__requires(__no_read(p));")["__requires(...)"] == "((void)0)"
+    assert "synchronize(g)" in labels.macros("using namespace cooperative_groups;")
+
+
+def test_impossible_blocks_are_cut(tmp_path: Path) -> None:
+    file = tmp_path / "kernel.cu"
+    file.write_text("//pass\n//--blockDim=[1024,4] --gridDim=2\n__global__ void k(int* x) {}\n")
+    labelled = labels.read(file, tmp_path / "contracts")
+    assert labelled is not None and labelled.block == (256, 4)
 
 
 def test_expectation_comments() -> None:

@@ -58,6 +58,9 @@ def _model(
     wants += [at(x) for x in (*g.grid, *g.block)]
     names = list(s.symbols)
     wants += [at(s.symbols[n]) for n in names]
+    told = {x.param for x in s.contract.scalars if x.value is not None}
+    free = [n for n, term in s.scalars.items() if n not in told and not term.is_bool]
+    wants += [at(s.scalars[n]) for n in free]
     reads: list[tuple[str, Term, Term]] = []
     for atom in o.data:
         buffer, index = s.reads[atom]
@@ -78,7 +81,7 @@ def _model(
     if answer.status != "sat":
         return None
     v = list(answer.values)
-    return _witness(c, o, names, v, [r[0] for r in reads], len(offsets), values)
+    return _witness(c, o, names, free, v, [r[0] for r in reads], len(offsets), values)
 
 
 def sizes_against(c: Claims, d: Discharger, o: Obligation) -> Iterable[dict[str, int]]:
@@ -114,6 +117,7 @@ def _witness(
     c: Claims,
     o: Obligation,
     names: list[str],
+    free: list[str],
     v: list[int],
     reads: list[str],
     offsets: int,
@@ -129,6 +133,8 @@ def _witness(
     pos += 6
     symbols = dict(zip(names, v[pos : pos + len(names)], strict=True))
     pos += len(names)
+    scalars = dict(zip(free, v[pos : pos + len(free)], strict=True))
+    pos += len(free)
     data: dict[str, dict[int, int]] = {}
     for buffer in reads:
         data.setdefault(buffer, {})[v[pos]] = v[pos + 1]
@@ -153,7 +159,7 @@ def _witness(
         block=launch.block if all(launch.block) else block,
         shared_bytes=launch.shared_bytes,
         symbols=symbols,
-        scalars=dict(launch.scalars),
+        scalars={**launch.scalars, **scalars},
         buffers={b.param: b.numel for b in launch.buffers},
         threads=tuple(accesses),
         data=data,
