@@ -439,11 +439,13 @@ class Run:
             case "rank":
                 if answer:
                     self.shapes[subject].rank = argument
+                    self._share_ranks()
                 else:
                     self.denied.add((f"rank {argument}", subject))
             case "same":
                 if answer:
                     self.path.append(Fact("", "enforced", span, same=(subject, argument)))
+                    self._share_ranks()
                 self.known[f"same {subject} {argument}"] = answer
             case "dtype":
                 if answer:
@@ -453,6 +455,16 @@ class Run:
                     self.denied.add((f"dtype {argument}", subject))
             case _:
                 (self.checked if answer else self.denied).add(key)
+
+    def _share_ranks(self) -> None:
+        """Tensors of equal sizes have equal ranks, through any number of equalities."""
+        pairs = [fact.same for fact in self.path if fact.same is not None]
+        for _ in pairs:
+            for pair in pairs:
+                ranks = [self.shapes[d.name].rank if isinstance(d, Shape) else len(d) for d in pair]
+                for dims, rank in zip(pair, reversed(ranks), strict=True):
+                    if isinstance(dims, Shape) and self.shapes[dims.name].rank is None:
+                        self.shapes[dims.name].rank = rank
 
     def _fact(self, fact: tuple[str, Any, Any]) -> bool | None:
         kind, subject, argument = fact

@@ -48,20 +48,7 @@ class Shapes:
                     right.positive |= left.positive
 
     def rank(self, name: str) -> int | None:
-        rank = self.seen.ranks.get(name)
-        if rank is not None:
-            return rank
-        for fact in self.seen.path:
-            if fact.same is None:
-                continue
-            for one, other in (fact.same, fact.same[::-1]):
-                if isinstance(one, Shape) and one.name == name and not isinstance(other, Shape):
-                    return len(other)
-                if isinstance(one, Shape) and one.name == name and isinstance(other, Shape):
-                    found = self.seen.ranks.get(other.name)
-                    if found is not None:
-                        return found
-        return None
+        return self.seen.ranks.get(name)
 
     def _dim(self, name: str, index: int) -> str:
         text = self.run.part(name, index)
