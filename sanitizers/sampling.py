@@ -185,7 +185,7 @@ def _candidates(plan: _Plan, symbol: Symbol, rng: random.Random, *, large: bool)
 def _solutions(
     plan: _Plan, rng: random.Random, candidates: Callable[[Symbol], list[int]]
 ) -> Iterator[dict[str, int]]:
-    """At most one assignment: depth first, clauses checked as soon as their symbols have values."""
+    """At most one assignment: depth first, forced symbols first, clauses checked as soon as their symbols have values."""
     order = sorted(plan.symbols, key=lambda s: (len(plan.equal.get(s.name, ())), rng.random()))
     budget = 400
     values: dict[str, int] = {}
@@ -200,22 +200,24 @@ def _solutions(
                     return False
         return True
 
-    def search(depth: int) -> bool:
+    def search() -> bool:
         nonlocal budget
-        if depth == len(order):
+        left = [s for s in order if s.name not in values]
+        if not left:
             return True
-        symbol = order[depth]
-        for value in _forced(plan, symbol, values) or candidates(symbol):
+        forced = ((s, _forced(plan, s, values)) for s in left)
+        symbol, choice = next(((s, v) for s, v in forced if v), (left[0], []))
+        for value in choice or candidates(symbol):
             budget -= 1
             if budget < 0:
                 return False
             values[symbol.name] = value
-            if consistent(symbol.name) and search(depth + 1):
+            if consistent(symbol.name) and search():
                 return True
             del values[symbol.name]
         return False
 
-    if search(0):
+    if search():
         yield dict(values)
 
 

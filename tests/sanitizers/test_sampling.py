@@ -36,6 +36,11 @@ FLAT = contract(
     ["total == N * C * H", "C % groups == 0", "groups > 1"], ("ceil_div(total, 128)", "1", "1"), ("128", "1", "1"), "total",
 )  # fmt: skip
 POWER = contract([dim("b", high=1024)], ["pow2(b)", "b >= 32"], ("4", "1", "1"), ("b", "1", "1"), "4 * b")
+CHAINS = contract(
+    [dim(f"{t}_{i}") for t in "xyz" for i in range(4)],
+    [f"{a}_{i} == {b}_{i}" for a, b in ("xy", "zx") for i in range(4)] + ["i32(y_3) == 64"],
+    ("x_0", "1", "1"), ("64", "1", "1"), "x_0 * x_1 * x_2 * x_3",
+)  # fmt: skip
 FIXED = contract(
     [Symbol("k", "scalar", value=7), dim("n", 1 << 20)],
     ["n > k"],
@@ -45,7 +50,7 @@ FIXED = contract(
 )
 
 
-@pytest.mark.parametrize("item", [ONE, MATMUL, FLAT, POWER, FIXED])
+@pytest.mark.parametrize("item", [ONE, MATMUL, FLAT, POWER, CHAINS, FIXED])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_launches_are_allowed_small_and_several(item: Contract, seed: int) -> None:
     launches = small_launches(item, count=5, seed=seed, max_threads=4096)
