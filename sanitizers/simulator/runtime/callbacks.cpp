@@ -16,13 +16,14 @@ static bool strong(const void* p) {
 
 static void volatile_access(const void* p, uint32_t size, bool write, const Place& place) {
     bool atomic = strong(p);
+    g.scope = SYSTEM_SCOPE;
     check_access({ADDRESS(p), size, write, atomic, place});
     if (atomic && g.current != nullptr) {
         if (write) {
-            release(ADDRESS(p));
+            release(ADDRESS(p), SYSTEM_SCOPE);
             g.wrote = 1;
         } else {
-            acquire(ADDRESS(p));
+            acquire(ADDRESS(p), SYSTEM_SCOPE);
         }
     }
 }
@@ -80,13 +81,14 @@ void simt_fill(void* to, int value, size_t n, Site site) {
 
 constexpr int32_t ATOMIC_STEP = 1 << 20;
 
-uint64_t simt_atomic_begin(void* p, uint32_t size, int, Site site) {
+uint64_t simt_atomic_begin(void* p, uint32_t size, int scope, Site site) {
     Place place = PLACE;
     place.site = site;
+    g.scope = scope;
     check_access({ADDRESS(p), size, true, true, place});
     if (g.knowledge) {
-        acquire(ADDRESS(p));
-        release(ADDRESS(p));
+        acquire(ADDRESS(p), scope);
+        release(ADDRESS(p), scope);
     }
     g.slice += ATOMIC_STEP;  // what computes the new value may be watched code: nobody else may run in between
     g.slice_start += ATOMIC_STEP;

@@ -6,7 +6,12 @@
 namespace simt {
 namespace {
 
-std::unordered_map<uintptr_t, Knowledge> released_at;  // what a release left at an address
+// What one block has released at an address: to its own threads, and to those of other blocks.
+struct Left {
+    uint32_t block;
+    Knowledge near, far;
+};
+std::unordered_map<uintptr_t, std::vector<Left>> released_at;
 
 void join(Knowledge& into, const Knowledge& from) {
     for (const Known& item : from) {
@@ -26,11 +31,11 @@ void join(Knowledge& into, const Knowledge& from) {
     }
 }
 
-void learn(Fiber& fiber, const Knowledge& what) {
-    if (fiber.known == nullptr) {
-        fiber.known = new Knowledge;
+void learn(Knowledge*& into, const Knowledge& what) {
+    if (into == nullptr) {
+        into = new Knowledge;
     }
-    join(*fiber.known, what);
+    join(*into, what);
 }
 
 }  // namespace
@@ -68,24 +73,63 @@ bool ordered(Stamp stamp) {
     return g.knowledge && (known_before(self.known, block, stamp) || known_before(&g.block->known, block, stamp));
 }
 
-void acquire(uintptr_t address) {
+void acquire(uintptr_t address, int scope) {
     auto at = released_at.find(address);
-    if (at != released_at.end()) {
-        learn(*g.current, at->second);
+    if (at == released_at.end()) {
+        return;
+    }
+    for (const Left& left : at->second) {
+        if (left.block == g.block->number) {
+            learn(g.current->seen[0], left.near);
+        }
+        if (scope != BLOCK_SCOPE) {
+            learn(g.current->seen[1], left.far);
+        }
     }
 }
 
-void release(uintptr_t address) {
-    if (g.current->released != nullptr) {
-        join(released_at[address], *g.current->released);
+void release(uintptr_t address, int scope) {
+    const Fiber& self = *g.current;
+    if (self.released[0] == nullptr && g.block->released.empty()) {
+        return;
+    }
+    std::vector<Left>& all = released_at[address];
+    auto at = std::find_if(all.begin(), all.end(), [](const Left& left) { return left.block == g.block->number; });
+    if (at == all.end()) {
+        at = all.insert(all.end(), {g.block->number, {}, {}});
+    }
+    const Knowledge* const all_of_it[] = {self.released[0], self.released[1], &g.block->released};
+    for (const Knowledge* what : all_of_it) {
+        if (what != nullptr) {
+            join(at->near, *what);
+            if (scope != BLOCK_SCOPE && what != self.released[0]) {
+                join(at->far, *what);
+            }
+        }
     }
 }
 
+void drop_knowledge(Fiber& fiber) {
+    for (Knowledge** what : {&fiber.known, &fiber.released[0], &fiber.released[1], &fiber.seen[0], &fiber.seen[1]}) {
+        delete *what;
+        *what = nullptr;
+    }
+}
+
+// A block barrier passes on what its threads have seen and what their fences have covered.
 void share_knowledge_of_block(Block& block) {
-    if (g.knowledge) {
-        for (Fiber& fiber : block.fibers) {
-            if (fiber.known != nullptr && fiber.state == State::Barrier) {
-                join(block.known, *fiber.known);
+    if (!g.knowledge) {
+        return;
+    }
+    for (Fiber& fiber : block.fibers) {
+        if (fiber.state == State::Barrier) {
+            for (const Knowledge* what : {fiber.known, fiber.seen[0], fiber.seen[1]}) {
+                if (what != nullptr) {
+                    join(block.known, *what);
+                }
+            }
+            if (fiber.released[1] != nullptr) {
+                join(block.released, *fiber.released[1]);
             }
         }
     }
@@ -97,14 +141,19 @@ void share_knowledge_of_lanes(Block& block, uint32_t first, uint32_t lanes) {
     }
     Knowledge all;
     for (uint32_t lane = 0; lane < 32; lane++) {
-        if (lanes >> lane & 1 && block.fibers[first + lane].known != nullptr) {
-            join(all, *block.fibers[first + lane].known);
+        if (lanes >> lane & 1) {
+            const Fiber& fiber = block.fibers[first + lane];
+            for (const Knowledge* what : {fiber.known, fiber.seen[0], fiber.seen[1]}) {
+                if (what != nullptr) {
+                    join(all, *what);
+                }
+            }
         }
     }
     if (!all.empty()) {
         for (uint32_t lane = 0; lane < 32; lane++) {
             if (lanes >> lane & 1) {
-                learn(block.fibers[first + lane], all);
+                learn(block.fibers[first + lane].known, all);
             }
         }
     }
@@ -114,25 +163,30 @@ void forget_knowledge() { released_at.clear(); }
 
 }  // namespace simt
 
-extern "C" void simt_fence(int) {
+// What strong reads have seen becomes known, and what is known is ready to be released: both in the fence's scope.
+extern "C" void simt_fence(int scope) {
     using namespace simt;
     Fiber& self = *g.current;
     g.knowledge = true;
-    if (self.released == nullptr) {
-        self.released = new Knowledge;
-    }
-    join(*self.released, g.block->known);
-    if (self.known != nullptr) {
-        join(*self.released, *self.known);
+    for (int from = 0; from <= int(scope != BLOCK_SCOPE); from++) {
+        if (self.seen[from] != nullptr) {
+            learn(self.known, *self.seen[from]);
+        }
     }
     Known own{g.block->number, g.interval, {}};
     uint32_t first = self.thread & ~31u;
-    own.clocks.resize(self.thread + 1 > first + 32 ? self.thread + 1 : first + 32);
+    own.clocks.resize(first + 32);
     for (uint32_t lane = 0; lane < 32; lane++) {
         own.clocks[first + lane] = self.lane_clocks[lane];
     }
     own.clocks[self.thread] = self.clock;
-    join(*self.released, {own});
+    for (int to = 0; to <= int(scope != BLOCK_SCOPE); to++) {
+        learn(self.released[to], g.block->known);
+        if (self.known != nullptr) {
+            learn(self.released[to], *self.known);
+        }
+        learn(self.released[to], {own});
+    }
     if (self.clock == CLOCK_LIMIT) {
         g.unsupported = "more than 16383 fences between two block barriers";
     } else {

@@ -60,6 +60,7 @@ std::unique_ptr<Block> new_block(uint64_t id, const Schedule& schedule) {
     block->next = block->waiting = 0;
     block->started = block->finished = block->tainted = block->grid_waiting = false;
     block->known.clear();
+    block->released.clear();
     new_interval(*block);
     block->first_interval = block->interval;
     block->fibers.resize(g.threads);
@@ -85,9 +86,7 @@ std::unique_ptr<Block> new_block(uint64_t id, const Schedule& schedule) {
 void retire(std::unique_ptr<Block> block) {
     for (Fiber& fiber : block->fibers) {
         drop_stack(fiber);
-        delete fiber.known;
-        delete fiber.released;
-        fiber.known = fiber.released = nullptr;
+        drop_knowledge(fiber);
     }
     leave_block(*block);
     g.block = nullptr;
@@ -422,6 +421,7 @@ Ran launch(Dim grid, Dim block_dim, size_t shared, const Schedule& schedule, con
     g.slice_length = LONG_SLICE;
     g.slice_start = g.slice = 0;
     g.probing = g.knowledge = false;
+    forget_knowledge();
     simt_blockDim = block_dim;
     simt_gridDim = grid;
     arguments = argv;

@@ -22,13 +22,13 @@ bool meets(Stamp stamp, Stamp mask) { return (stamp & mask & MASK_ALL) != 0 && i
 bool same_thread(Stamp stamp) { return (stamp ^ g.me) >> 22 == 0; }
 
 void race(Object& object, uintptr_t address, const Place& place, bool write, bool atomic, Stamp other, uint32_t pc,
-          bool other_writes, bool other_atomic) {
+          bool other_writes, bool other_atomic, const char* why = "") {
     static const char* const ACTIONS[] = {"reads", "writes", "atomically reads", "atomically updates"};
     Other by = other_of(other, pc, ACTIONS[other_writes + 2 * other_atomic]);
     const char* kind = write && other_writes ? "write/write" : write ? "read/write" : "write/read";
     std::string message = std::string(kind) + " race: this thread " + ACTIONS[write + 2 * atomic] +
                           " what another thread " + ACTIONS[other_writes + 2 * other_atomic] +
-                          ", and nothing orders the two";
+                          ", and nothing orders the two" + why;
     Property property = object.kind == Kind::Shared ? Property::RaceShared : Property::RaceGlobal;
     report(property, place, message, int(&object - objects), int64_t(address - object.base), ACTIONS[write + 2 * atomic], &by);
 }
@@ -77,6 +77,27 @@ void check_readers(Object& object, const Cell& cell, const Extra& extra, const A
     if (read & FLAG_OTHER && meets(extra.block_read, mask) && !ordered(extra.block_read)) {
         race(object, access.address, access.place, true, access.atomic, extra.block_read, extra.block_read_pc, false,
              false);
+    }
+}
+
+bool of_another_block(Stamp stamp) {
+    return interval_of(stamp) >= g.grid_base && g.interval_block[interval_of(stamp)] != g.block->number;
+}
+
+// An atomic of block scope is one for the threads of its own block only. Expects and keeps Extra::narrow.
+void check_scopes(Object& object, Extra& extra, const Access& access, Stamp mask, bool has_atomic) {
+    constexpr const char* WHY = " (an atomic of block scope is none for another block)";
+    bool narrow = g.scope == BLOCK_SCOPE && object.kind != Kind::Shared;
+    if (!has_atomic) {
+        extra.narrow = 0;
+    } else if (narrow && meets(extra.atomic, mask) && of_another_block(extra.atomic) && !ordered(extra.atomic)) {
+        race(object, access.address, access.place, true, true, extra.atomic, extra.atomic_pc, true, true, WHY);
+    } else if (meets(extra.narrow, mask) && of_another_block(extra.narrow) && !ordered(extra.narrow)) {
+        race(object, access.address, access.place, true, true, extra.narrow, extra.narrow_pc, true, true, WHY);
+    }
+    if (narrow) {
+        extra.narrow = g.me | mask;
+        extra.narrow_pc = uint32_t(access.place.pc);
     }
 }
 
@@ -147,6 +168,7 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
     if (write) {
         check_readers(object, cell, extra, access, mask);
         if (atomic) {
+            check_scopes(object, extra, access, mask, has_atomic);
             extra.atomic = g.me | mask | (has_atomic ? extra.atomic & MASK_ALL : 0);
             extra.atomic_pc = pc;
             has_atomic = true;

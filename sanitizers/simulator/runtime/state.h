@@ -33,6 +33,8 @@ struct Cell {
 struct Extra {
     Stamp atomic, read_before, block_read;
     uint32_t atomic_pc, read_before_pc, block_read_pc;
+    uint32_t narrow_pc;
+    Stamp narrow;  // the last atomic of block scope
 };
 
 enum class Kind : uint8_t { None, Global, Shared, Device };
@@ -101,7 +103,8 @@ struct Fiber {
     uint32_t path;  // hash of the call path of a barrier (only in builds without inlining)
     Block* block;
     Knowledge* known;
-    Knowledge* released;
+    Knowledge* released[2];  // what a fence has made ready to be passed on, by the scope of the fence
+    Knowledge* seen[2];      // what atomics have brought, from the own block and from others: a fence makes it known
 };
 
 struct Block {
@@ -112,7 +115,7 @@ struct Block {
     uint32_t next;       // next thread in `order` that has not started
     uint32_t waiting;    // threads in a warp operation
     bool started, finished, tainted, grid_waiting;
-    Knowledge known;
+    Knowledge known, released;
     std::vector<char> shared;  // contents and shadow of shared memory while another block runs
 };
 
@@ -123,6 +126,7 @@ struct Machine {
     uint32_t interval;
     int32_t slice;
     uint8_t wrote;
+    int scope;  // of the atomic that is being checked
     Block* block;
     // the launch
     Dim grid, block_dim;
@@ -177,8 +181,9 @@ void report_absent(Block&);
 // order.cpp
 bool ordered(Stamp);
 bool known_before(const Knowledge*, uint32_t block, Stamp);
-void acquire(uintptr_t address);
-void release(uintptr_t address);
+void acquire(uintptr_t address, int scope);
+void release(uintptr_t address, int scope);
+void drop_knowledge(Fiber&);
 void share_knowledge_of_block(Block&);
 void share_knowledge_of_lanes(Block&, uint32_t first, uint32_t lanes);
 void forget_knowledge();
