@@ -161,6 +161,12 @@ def audit(
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the device text, IR and SMT queries here.")
     ] = None,
+    keep_obligations: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Write what is proved as SMT-LIB into this empty folder; see recheck."
+        ),
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Show everything, tracebacks included.")
     ] = False,
@@ -188,6 +194,7 @@ def audit(
         seed=seed,
         cache=None if no_cache else _cache_folder(),
         keep=keep,
+        keep_obligations=keep_obligations,
         sandbox=sandbox.value,
         run_wrapper=run_wrapper,
         backend=backend.value if backend else None,
@@ -258,6 +265,25 @@ def accept(
     from verifier import commands
 
     _finish(commands.accept(path, lock, reviewer, sandbox.value))
+
+
+@app.command()
+def recheck(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What --keep-obligations wrote.")],
+    solver: Annotated[
+        str, typer.Option(metavar="NAME", help="cvc5, z3, or a program for SMT-LIB files.")
+    ] = "cvc5",
+    seconds: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="For each question.")] = 10.0,
+    no_cores: Annotated[bool, typer.Option("--no-cores", help="Do not ask what each proof used.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show every obligation.")] = False,
+) -> None:
+    """Ask another solver what was proved: 1 if it contradicts, 3 if it leaves something open."""
+    from verifier import commands
+
+    status, text = commands.recheck(folder, solver, seconds, not no_cores, json_, verbose)
+    typer.echo(text, err=status == 2)
+    raise typer.Exit(status)
 
 
 @app.command()

@@ -142,6 +142,24 @@ def replay(path: Path, reading: Reading, backend: Backend, tests: Path | None) -
     return next(s for s in (1, 2, 3, 0) if s in statuses), "\n".join(map(clean, rows))
 
 
+def recheck(
+    folder: Path, solver: str, seconds: float, cores: bool, json: bool, verbose: bool
+) -> tuple[int, str]:
+    """Ask another solver what an audit proved."""
+    from verifier import recheck as again
+    from verifier.run import counting
+    from verifier.smt.second import SolverMissing
+
+    try:
+        with counting("rechecking") as progress:
+            result = again.recheck(folder, solver, seconds, cores, progress)
+    except SolverMissing as error:
+        return 3, str(error)
+    except again.BadFolder as error:
+        return 2, clean(str(error))
+    return result.status, again.as_json(result) if json else again.as_text(result, verbose)
+
+
 def doctor() -> tuple[int, str]:
     """Everything that a run may use, found or missing. Exit 3 when something needed is missing."""
     tools = _tools()
@@ -176,6 +194,7 @@ def _tools() -> list[Tool]:
             "reference ops of the fuzz gate",
             "pip install torch --index-url https://download.pytorch.org/whl/cpu",
         ),
+        Tool("cvc5", _package("cvc5"), "recheck", "pip install 'verify-kernel[second-opinion]'"),
         Tool("anthropic", _package("anthropic"), "generate-kernel", "pip install 'verify-kernel[generator]'"),
         *_gpu(),
     ]

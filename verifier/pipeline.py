@@ -67,6 +67,7 @@ class Options:
     jobs: int = 1
     cache: Path | None = None
     keep: Path | None = None
+    keep_obligations: Path | None = None
     sandbox: str = "auto"
     run_wrapper: bool = False
     backend: Backend | None = None
@@ -136,6 +137,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         effort=options.effort,
         jobs=options.jobs,
         keep=_kept(submission, module, options),
+        obligations=_folder(options.keep_obligations, submission) if options.keep_obligations else None,
         deadline=start + options.timeout - min(GRACE, options.timeout / 10),
         cache=options.cache,
         run_wrapper=options.run_wrapper,
@@ -337,11 +339,15 @@ def _kept(submission: Submission, module: Module, options: Options) -> Path | No
         return None
     from verifier.ir import printer
 
-    folder = options.keep / f"{Path(submission.path).name}-{submission.sha256[:8]}"
+    folder = _folder(options.keep, submission)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "device.cu").write_text(submission.device.text, encoding="utf-8")
     (folder / "module.ir").write_text("\n\n".join(map(printer.show_kernel, module.kernels)), encoding="utf-8")
     return folder
+
+
+def _folder(base: Path, submission: Submission) -> Path:
+    return base / f"{Path(submission.path).name}-{submission.sha256[:8]}"
 
 
 @contextlib.contextmanager

@@ -68,6 +68,7 @@ class Stopped(BaseException):
 def run(request: Request) -> int:
     """Audit everything, write the report, return the exit status."""
     selection = select(request.paths)
+    _refuse_filled(request.options.keep_obligations)
     if request.output is not None:
         _refuse_overwrite(request.output, selection.files)
         _write(request, _report(request, selection, {}, complete=False))
@@ -244,6 +245,11 @@ def _refuse_overwrite(output: Path, files: Sequence[Path]) -> None:
             raise UsageError(f"--output {output} would overwrite a submitted file")
 
 
+def _refuse_filled(folder: Path | None) -> None:
+    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"--keep-obligations {folder} is no empty folder; name a new or an empty one")
+
+
 @contextlib.contextmanager
 def _stoppable() -> Iterator[None]:
     def stop(*_: Any) -> None:
@@ -254,6 +260,20 @@ def _stoppable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar for many small things, on a terminal only and on stderr: (done, total)."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 @contextlib.contextmanager

@@ -177,7 +177,7 @@ def test_readme_and_reference_name_only_options_that_exist() -> None:
             text=True,
             check=True,
         ).stdout
-        for command in ("audit", "init", "accept", "replay")
+        for command in ("audit", "init", "accept", "replay", "recheck")
     ]
     real = set(re.findall(r"--[a-z][a-z-]+", "".join(shown))) | {"--version"}
     reference = (ROOT / "docs/reference/cli.md").read_text()

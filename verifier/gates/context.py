@@ -41,6 +41,8 @@ class GateContext:
     effort: str = "default"
     jobs: int = 1
     keep: Path | None = None
+    obligations: Path | None = None
+    """The folder for ``--keep-obligations`` of this file, or None."""
     deadline: float = float("inf")
     cache: Path | None = None
     run_wrapper: bool = False

@@ -20,6 +20,7 @@ from verifier.contracts import streams
 from verifier.deadline import DeadlinePassed
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
+from verifier.prover import manifest
 from verifier.prover.engine import KernelVerdicts, Settings, verify
 from verifier.smt.solver import SolverPool
 
@@ -34,6 +35,7 @@ def run(context: GateContext) -> GateResult:
     with SolverPool(context.effort, context.cache, context.deadline) as pool:
         pool.warm()
         proved: dict[str, KernelVerdicts] = {}
+        kept: list[KernelVerdicts] = []
         for i, contract in enumerate(context.contracts):
             context.progress(f"proving {contract.kernel}")
             kernel = find_kernel(context, contract)
@@ -52,6 +54,7 @@ def run(context: GateContext) -> GateResult:
                     and not made.clauses
                 ):
                     proved[shape] = made
+            kept.append(made)
             if made.properties and contract.origin == "drafted":
                 made = _undecided(made, Reason.MISSING_CONTRACT, "the contract is only a draft")
             if any(not c.accepted for c in (*contract.requires, *contract.no_alias)):
@@ -75,6 +78,8 @@ def run(context: GateContext) -> GateResult:
                 KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span)
             )
     kernels = _unordered_streams(kernels)
+    if context.obligations is not None:
+        manifest.write(context.obligations, context.submission, kernels, [v.evidence for v in kept])
     outcome, detail = _judge(kernels)
     return GateResult(
         gate="prove",
@@ -189,6 +194,7 @@ def _one(
         keep=_keeper(context, kernel),
         deadline=deadline,
         same_value=context.policy.benign_same_value,
+        evidence=context.obligations is not None,
     )
     return verify(kernel, contract, settings)
 

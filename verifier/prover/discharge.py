@@ -27,6 +27,10 @@ class Decision:
     why: str = ""
     killed: bool = False
     by: str = ""
+    shown: Obligation | None = None
+    """The obligation that was proved: the one asked for, or a stronger one."""
+    steps: tuple[tuple[object, ...], ...] = ()
+    """The nonlinear steps of the proof, see ``verifier.smt.evidence``."""
 
 
 @dataclass(slots=True)
@@ -48,12 +52,13 @@ class Discharger:
         Two threads are compared without what their paths depend on in data first: it rarely matters, and without it the
         iterations of a loop that was taken apart ask the same again.
         """
-        plain = without_data(self.t, o) if len(o.threads) == 2 else None
-        if plain is not None:
-            found = self._once(plain, scale)
-            if found.status == "proved":
-                return found
-        return self._once(o, scale)
+        with self.t.unrecorded():
+            plain = without_data(self.t, o) if len(o.threads) == 2 else None
+            if plain is not None:
+                found = self._once(plain, scale)
+                if found.status == "proved":
+                    return replace(found, shown=plain)
+            return replace(self._once(o, scale), shown=o)
 
     def _once(self, o: Obligation, scale: float) -> Decision:
         key = (o.hyps, o.goal, frozenset(o.facts), scale, o.note)
@@ -71,29 +76,31 @@ class Discharger:
             return Decision("unknown", o.note)
         bounds = Bounds(t, [*o.hyps, *o.facts])
         if bounds.prove(o.goal):
-            return Decision("proved", by="bounds")
+            return Decision("proved", by="bounds", steps=tuple(bounds.used))
         derived: list[Term] = []
+        steps: dict[tuple[object, ...], None] = {}
         if len(o.threads) == 2:
             for h in o.hyps:
                 if h.op == "eq0":
-                    derived += delinearise(t, h.args[0], bounds)  # type: ignore[arg-type]
+                    derived += delinearise(t, h.args[0], bounds, steps)  # type: ignore[arg-type]
             if derived:
                 again = Bounds(t, [*derived, *o.hyps, *o.facts])
                 if again.prove(o.goal):
-                    return Decision("proved", by="bounds")
+                    return Decision("proved", by="bounds", steps=(*bounds.used, *steps, *again.used))
+        used = (*bounds.used, *steps)
         if bounds.linear and scale and (made := self._ask(o, derived, 0.3 * scale)).status != "unknown":
-            return made
+            return replace(made, steps=used)
         if o.goal is t.false:
             ordered = [h for h in conjuncts((*o.hyps, *derived)) if h.op == "le0"]
             if any(bounds.prove(t.not_(h)) for h in ordered[:_CONTRADICTIONS]):
-                return Decision("proved", by="bounds")
+                return Decision("proved", by="bounds", steps=tuple(bounds.used))
         assertions = [*o.facts, *o.hyps, *derived, t.not_(o.goal)]
         pins = self.large if o.property in ("overflow", "arithmetic", "lemma") else self.small
         if any(self._fails_at(assertions, pin) for pin in pins[:3]):
             return Decision("refutable", by="sizes")
         if scale == 0:
             return Decision("unknown", "not shown by bounds", by="bounds")
-        return self._ask(o, derived, scale)
+        return replace(self._ask(o, derived, scale), steps=used)
 
     def _ask(self, o: Obligation, derived: list[Term], scale: float) -> Decision:
         """The solver's answer to the whole obligation."""
@@ -142,4 +149,5 @@ def without_data(t: Terms, o: Obligation) -> Obligation | None:
         for f in o.facts
         if all(a in known or a.level == 0 or a.is_bool or a.op == "poly" for a in atoms([f]))
     ]
-    return replace(o, hyps=tuple(kept), facts=tuple(facts))
+    lemmas = tuple(x for x in o.lemmas if x in facts)
+    return replace(o, hyps=tuple(kept), facts=tuple(facts), lemmas=lemmas)

@@ -22,6 +22,8 @@ from verifier import checks
 from verifier.ir.nodes import Kernel
 from verifier.prover import host_faults
 from verifier.prover.discharge import Decision, Discharger
+from verifier.prover.evidence import Evidence
+from verifier.prover.leaning import lean
 from verifier.prover.missing import Missing, missing_clause
 from verifier.prover.proposals import settle
 from verifier.prover.sizes import equal_sizes, large_sizes
@@ -55,6 +57,8 @@ class Settings:
     max_witnesses: int = 4
     same_value: bool = False
     """Whether two threads may store equal values to one place (the policy's ``benign-same-value``)."""
+    evidence: bool = False
+    """Whether what is proved is kept for another solver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ class KernelVerdicts:
     (and are printed as assumptions), ``assumed`` ones are only proposed."""
     assumptions: tuple[Clause, ...] = ()
     """What proofs rest on besides the contract's own assumptions."""
+    evidence: Evidence = field(default_factory=Evidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,7 @@ class _Engine:
         self.asked: list[tuple[Obligation, Missing]] = []
         self.operation_counts: dict[str, list[int]] = {"overflow": [0, 0], "arithmetic": [0, 0]}
         self.assumed: dict[str, None] = {}
+        self.evidence = Evidence()
         self.witness_budget = settings.max_witnesses
         self.small = (*settings.assignments[:3], *equal_sizes(contract))
         self.large = tuple(large_sizes(contract))
@@ -143,14 +149,18 @@ class _Engine:
         stable = False
         try:
             for _ in range(ROUNDS):
-                cap = self.settings.cap
-                host = Claims(launch_side(self.kernel, self.contract, cap=cap, wrapped=wrapped))
+                cap, record = self.settings.cap, self.settings.evidence
+                host = Claims(
+                    launch_side(self.kernel, self.contract, cap=cap, wrapped=wrapped, record=record)
+                )
                 self.host, self.host_d = host, self._discharger(host.s)
+                least = least_sizes(host.s)
                 summary = summarize(
-                    self.kernel, self.contract, cap=cap, wrapped=wrapped, dropped=dropped,
-                    least=least_sizes(host.s), same_value=self.settings.same_value,
+                    self.kernel, self.contract, cap=cap, wrapped=wrapped, dropped=dropped, least=least,
+                    same_value=self.settings.same_value, record=record,
                 )  # fmt: skip
                 claims, discharger = Claims(summary), self._discharger(summary)
+                self.evidence = Evidence(sizes=[(host, least)], stores=[host.s.t, summary.t])
                 self.operation_counts = {"overflow": [0, 0], "arithmetic": [0, 0]}
                 bad, _ = self._operations(host, self.host_d, frozenset())
                 more, lost = self._operations(claims, discharger, bad)
@@ -184,8 +194,9 @@ class _Engine:
         texts = (*self.assumed, *(f"handle({name})" for name in named))
         assumed = tuple(Clause(text, "assumed", self.contract.launch.span) for text in texts)
         return KernelVerdicts(
-            tuple(results), tuple(self.findings), notes, discharger.counts, assumptions=assumed
-        )
+            tuple(results), tuple(self.findings), notes, discharger.counts, assumptions=assumed,
+            evidence=self.evidence,
+        )  # fmt: skip
 
     def _discharger(self, s: Summary) -> Discharger:
         return Discharger(
@@ -239,7 +250,9 @@ class _Engine:
                 counts[op.property][0] += 1
             o = claim_of(c, op)
             decision = d.decide(o)
-            if decision.status != "proved" and not op.lemma:
+            if decision.status == "proved":
+                self._keep(c, decision)
+            elif not op.lemma:
                 decision = self._at_uses(c, d, op, decision)
             if decision.status == "proved":
                 if not op.lemma:
@@ -260,10 +273,18 @@ class _Engine:
         uses = list(claims_at_uses(c, op))
         if not uses or len(uses) > 200:
             return decision
+        shown = []
         for use in uses:
-            if d.decide(use, 0.5 if len(uses) <= 4 else 0).status != "proved":
+            shown.append(d.decide(use, 0.5 if len(uses) <= 4 else 0))
+            if shown[-1].status != "proved":
                 return decision
+        for one in shown:
+            self._keep(c, one)
         return Decision("proved", by="uses")
+
+    def _keep(self, c: Claims, decision: Decision) -> None:
+        if self.settings.evidence and decision.shown is not None:
+            self.evidence.add(c, decision.shown, decision.by, decision.steps)
 
     def _blame(self, c: Claims, d: Discharger, op: Operation, o: Obligation, decision: Decision) -> None:
         """Remember the first failure of an operation; try to show it."""
@@ -387,35 +408,7 @@ class _Engine:
             start = time.monotonic()
             made = self._property(p)
             results[p] = replace(made, seconds=time.monotonic() - start)
-        return self._lean([results[p] for p in self._known()])
-
-    def _lean(self, results: list[PropertyResult]) -> list[PropertyResult]:
-        """Barriers order memory only if every thread reaches them: dependent proofs fall with divergence."""
-        by_id = {r.id: r for r in results}
-        barrier = by_id.get("barrier-divergence")
-        if barrier is None:
-            blocked = bool(self.s.barriers)
-        else:
-            blocked = barrier.verdict not in (Verdict.PROVED, Verdict.NOT_APPLICABLE)
-        if not blocked:
-            return results
-        detail = "it rests on barriers that all threads reach"
-        leaning = {
-            "race-shared",
-            "race-global",
-            "uninitialized",
-            "bounds-global",
-            "bounds-shared",
-            "bounds-local",
-        }
-        return [
-            replace(
-                r, verdict=Verdict.UNKNOWN, reason=Reason.DIVERGENCE, detail=detail, depends=("barrier-divergence",)
-            )
-            if r.id in leaning and r.verdict is Verdict.PROVED
-            else r
-            for r in results
-        ]  # fmt: skip
+        return lean([results[p] for p in self._known()], bool(self.s.barriers))
 
     def _property(self, property_: str) -> PropertyResult:
         check = checks.find()[property_]
@@ -434,7 +427,7 @@ class _Engine:
                     span=self.kernel.span,
                 )  # fmt: skip
             options = item if isinstance(item, tuple) else (item,)
-            decision = self._any(options, d)
+            decision = self._any(options, c, d)
             if decision.status == "proved":
                 proved += 1
             else:
@@ -469,12 +462,13 @@ class _Engine:
             property_, Verdict.UNKNOWN, Reason.VACUOUS, "the kernel accesses no memory", span=self.kernel.span
         )
 
-    def _any(self, options: Iterable[Obligation], d: Discharger) -> Decision:
+    def _any(self, options: Iterable[Obligation], c: Claims, d: Discharger) -> Decision:
         last = Decision("unknown", "nothing to try")
         for o in options:
             last = d.decide(o)
             if last.status == "proved":
                 self.assumed.update(dict.fromkeys(o.assumes))
+                self._keep(c, last)
                 return last
         return last
 

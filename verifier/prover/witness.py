@@ -39,6 +39,13 @@ def candidates(
 def _model(
     c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int], scale: float
 ) -> Witness | None:
+    with c.s.t.unrecorded():
+        return _modelled(c, d, o, values, scale)
+
+
+def _modelled(
+    c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int], scale: float
+) -> Witness | None:
     s, t = c.s, c.s.t
     pins = pinned(s.symbols, values, t)
     memo: dict[Term, Term] = {}
@@ -98,11 +105,12 @@ def sizes_against(c: Claims, d: Discharger, o: Obligation) -> Iterable[dict[str,
     near = {a: v for a, v in pinned(s.symbols, problem, t).items() if a not in named}
     for pins in (near, {}) if near else ({},):
         memo: dict[Term, Term] = {}
-        at = [t.rebuild(x, pins.get, memo) for x in (*assertions, *wants)]
+        with t.unrecorded():
+            at = [t.rebuild(x, pins.get, memo) for x in (*assertions, *wants)]
+            facts = [t.rebuild(f, pins.get, memo) for f in gather(t, at, {})]
         claims, values = at[: len(assertions)], at[len(assertions) :]
         if t.false in claims:
             continue
-        facts = [t.rebuild(f, pins.get, memo) for f in gather(t, at, {})]
         answer = d.pool.check(script(t, [*facts, *claims], values), "i" * len(values), 1.0)
         if answer.status == "sat":
             yield dict(zip(s.symbols, answer.values, strict=True))

@@ -17,9 +17,15 @@ from heapq import heappop, heappush
 from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Mono, Poly, Term, Terms, divide_mono
 
+Why = tuple[object, ...]
+"""A step as a lemma of its own, see ``evidence.steps``: what was multiplied or enlarged."""
 NODES = 300
 LINEAR_NODES = 40
 DEPTH = 10
+
+
+Step = tuple[Poly, Mono, tuple[Mono, Mono] | None]
+"""A known inequality, what it was multiplied by, and a product that was enlarged first."""
 
 
 class Bounds:
@@ -27,6 +33,8 @@ class Bounds:
 
     def __init__(self, t: Terms, facts: Iterable[Term]) -> None:
         self.t = t
+        self.used: dict[Why, None] = {}
+        """The nonlinear steps of what was shown."""
         self.given = tuple(facts)
         self.known: list[Poly] = []
         self.disequal: dict[Term, None] = {}
@@ -138,32 +146,46 @@ class Bounds:
         start = self.t.poly(goal)
         self._asked = {a for m in start for a in m}
         if self._bounded(start):
+            self._note(start, ())
             return True
-        heap: list[tuple[int, int, int, int, Poly]] = [(0, 0, 0, 0, start)]
+        heap: list[tuple[int, int, int, int, Poly, tuple[Step, ...]]] = [(0, 0, 0, 0, start, ())]
         seen = {frozenset(start.items())}
         count = 0
         for _ in range(LINEAR_NODES if self.linear else NODES):
             if not heap:
                 return False
-            _, _, depth, _, p = heappop(heap)
-            for q in self._steps(p):
+            _, _, depth, _, p, way = heappop(heap)
+            for q, why in self._steps(p):
                 key = frozenset(q.items())
                 if key in seen:
                     continue
                 seen.add(key)
                 if self._bounded(q):
+                    self._note(q, (*way, why))
                     return True
                 if depth + 1 < DEPTH:
                     count += 1
-                    heappush(heap, (self._open(q), len(q), depth + 1, count, q))
+                    heappush(heap, (self._open(q), len(q), depth + 1, count, q, (*way, why)))
         return False
+
+    def _note(self, last: Poly, way: Iterable[Step]) -> None:
+        """Remember the steps that are more than adding up."""
+        t = self.t
+        for h, factor, raised in way:
+            if factor:
+                self.used["product", t.from_poly(h), *factor] = None
+            if raised is not None:
+                self.used["larger", *(t.from_poly({m: 1}) for m in raised)] = None
+        if any(len(m) > 1 for m in last):
+            signs = tuple(a for a in dict.fromkeys(a for m in last for a in m) if self.nonneg(a))
+            self.used["last", t.from_poly(last), *signs] = None
 
     def _open(self, p: Poly) -> int:
         """How many monomials of p are not evidently <= 0."""
         still = sum(1 for m, c in p.items() if m and (c > 0 or not all(self.nonneg(a) for a in m)))
         return still + sum(2 for m in p for a in m if a.op in ("quot", "rem") and a not in self._asked)
 
-    def _steps(self, p: Poly) -> Iterator[Poly]:
+    def _steps(self, p: Poly) -> Iterator[tuple[Poly, Step]]:
         positive = [(m, c) for m, c in p.items() if m and c > 0]
         positive.sort(key=lambda mc: (len(mc[0]), tuple(-a.level for a in mc[0])))
         negative = [(m, c) for m, c in p.items() if m and c < 0 and not all(self.nonneg(a) for a in m)]
@@ -182,16 +204,16 @@ class Bounds:
             if found:
                 return
 
-    def _steps_at(self, p: Poly, mono: Mono, coef: int) -> Iterator[Poly]:
+    def _steps_at(self, p: Poly, mono: Mono, coef: int) -> Iterator[tuple[Poly, Step]]:
         for h, factor, own in self._candidates(mono, coef):
             step = self._step(p, h, mono, coef, factor, own)
             if step is not None:
-                yield step
+                yield step, (h, factor, None)
         if coef > 0:
             yield from self._raised(p, mono, coef)
             yield from self._scaled(p, mono, coef)
 
-    def _scaled(self, p: Poly, mono: Mono, coef: int) -> Iterator[Poly]:
+    def _scaled(self, p: Poly, mono: Mono, coef: int) -> Iterator[tuple[Poly, Step]]:
         """With h = c + … <= 0, c > 0: the monomial is cancelled by m*h when that meets other monomials of p too."""
         if not all(self.nonneg(a) for a in mono):
             return
@@ -200,9 +222,9 @@ class Bounds:
             if own > 0 and any(m and tuple(sorted(m + mono, key=lambda t: t.id)) in p for m in h):
                 step = self._step(p, h, mono, coef, mono, own)
                 if step is not None:
-                    yield step
+                    yield step, (h, mono, None)
 
-    def _raised(self, p: Poly, mono: Mono, coef: int) -> Iterator[Poly]:
+    def _raised(self, p: Poly, mono: Mono, coef: int) -> Iterator[tuple[Poly, Step]]:
         """m <= m*e for factors e >= 1 (and m >= 0): so that a bound on a larger product serves for its parts."""
         if not all(a.level == 0 and self.nonneg(a) for a in mono):
             return
@@ -217,7 +239,7 @@ class Bounds:
                 if raised[larger] > 0:
                     step = self._step(raised, h, larger, raised[larger], (), h[larger])
                     if step is not None:
-                        yield step
+                        yield step, (h, (), (mono, larger))
 
     def _candidates(self, mono: Mono, coef: int) -> list[tuple[Poly, Mono, int]]:
         out: list[tuple[Poly, Mono, int]] = []
@@ -302,6 +324,8 @@ class Bounds:
             return False
         for last in reversed(goals):
             others = [self.t.not_(g) for g in goals if g is not last]
-            if Bounds(self.t, [*others, *self.given]).prove(last):
+            inner = Bounds(self.t, [*others, *self.given])
+            if inner.prove(last):
+                self.used |= inner.used
                 return True
         return False

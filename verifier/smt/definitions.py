@@ -95,13 +95,18 @@ def quotient_bounds(t: Terms, facts: Iterable[Term]) -> list[Term]:
 
     Sound: q*b <= a < X*b with b > 0 gives q < X. These are consequences; they only spare the solver nonlinear search.
     """
+    return list(dict.fromkeys(lemma for lemma, _, _ in quotient_lemmas(t, facts)))
+
+
+def quotient_lemmas(t: Terms, facts: Iterable[Term]) -> list[tuple[Term, Term, Term]]:
+    """Each such lemma with the inequality and the quotient that it is about."""
     facts = list(facts)
     quotients = [x for x in atoms(facts) if x.op == "quot" and _plain(x)]
     quotients.sort(key=lambda x: x.id)
     known = [f for f in _conjuncts(facts) if f.op == "le0"]
     if quotients:
         known += _without_names(t, facts, known)
-    out: list[Term] = []
+    out: dict[Term, tuple[Term, Term]] = {}
     for q in quotients:
         a, b = q.args
         pb = t.poly(b)
@@ -121,8 +126,8 @@ def quotient_bounds(t: Terms, facts: Iterable[Term]) -> list[Term]:
             quotient = t.from_poly({divide_mono(m, mb) or (): c // cb for m, c in poly.items()})
             lemma = t.le(q, t.sub(quotient, t.one))
             if lemma is not t.true and lemma not in out:
-                out.append(lemma)
-    return out
+                out[lemma] = (f, q)
+    return [(lemma, f, q) for lemma, (f, q) in out.items()]
 
 
 def _without_names(t: Terms, facts: Iterable[Term], known: Iterable[Term]) -> list[Term]:

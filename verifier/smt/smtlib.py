@@ -2,11 +2,12 @@
 
 Integers are unbounded Int; C's truncating quotient and remainder are two fresh constants tied by their definition (see
 ``definitions``), bit operations go through bit-vectors. An opaque boolean over floats is one constant for each distinct
-term, which is congruence because terms are hash-consed.
+term, which is congruence because terms are hash-consed. Names of our own begin with ``%``, so that no name of a submission
+is taken for one.
 
 Example::
 
-    script([guard, not_goal], wants=[x])  # "(set-logic ALL) … (declare-const want0 Int) (assert (= want0 x)) …"
+    script([guard, not_goal], wants=[x])  # "(set-logic ALL) … (declare-const %want0 Int) (assert (= %want0 x)) …"
 """
 
 from __future__ import annotations
@@ -40,19 +41,19 @@ class Lowering:
         return self.names[root]
 
     def _define(self, term: Term, sort: str, body: str) -> str:
-        name = f"n{term.id}"
+        name = f"%n{term.id}"
         self.lines.append(f"(define-fun {name} () {sort} {body})")
         return name
 
     def _lower(self, term: Term) -> str:
         if isinstance(term, Const):
-            return _int(term.value)
+            return integer(term.value)
         if isinstance(term, PolyTerm):
             parts = []
             for mono, coef in term.monos:
                 factors = [self.names[a] for a in mono]
                 if coef != 1 or not factors:
-                    factors.insert(0, _int(coef))
+                    factors.insert(0, integer(coef))
                 parts.append(factors[0] if len(factors) == 1 else f"(* {' '.join(factors)})")
             return self._define(term, "Int", parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})")
         a = [self.names[x] for x in term.args]
@@ -67,7 +68,7 @@ class Lowering:
                 if not a:
                     return self._declare(term.name, 0, "Bool")
                 if any(x.op == "float" for x in term.args):
-                    return self._declare(f"f{term.id}", 0, "Bool")
+                    return self._declare(f"%f{term.id}", 0, "Bool")
                 return self._define(
                     term, "Bool", f"({self._declare(term.name, len(a), 'Bool')} {' '.join(a)})"
                 )
@@ -75,7 +76,7 @@ class Lowering:
                 return ""
             case "quot" | "rem":
                 return self._declare(
-                    f"{'q' if term.op == 'quot' else 'r'}{term.args[0].id}_{term.args[1].id}", 0, "Int"
+                    f"%{'q' if term.op == 'quot' else 'r'}{term.args[0].id}_{term.args[1].id}", 0, "Int"
                 )
             case "ite":
                 return self._define(term, "Int", f"(ite {a[0]} {a[1]} {a[2]})")
@@ -104,7 +105,8 @@ class Lowering:
         raise AssertionError(term.op)
 
 
-def _int(value: int) -> str:
+def integer(value: int) -> str:
+    """An integer literal."""
     return str(value) if value >= 0 else f"(- {-value})"
 
 
@@ -116,7 +118,7 @@ def gather(t: Terms, roots: Iterable[Term], registered: Mapping[Term, Iterable[T
 
 
 def script(t: Terms, assertions: Iterable[Term], wants: Iterable[Term] = (), comment: str = "") -> str:
-    """The query: satisfiable iff the assertions are. ``wants`` become constants want0, want1, … for the model."""
+    """The query: satisfiable iff the assertions are. ``wants`` become constants %want0, %want1, … for the model."""
     assertions, wants = list(assertions), list(wants)
     low = Lowering()
     if comment:
@@ -132,6 +134,6 @@ def script(t: Terms, assertions: Iterable[Term], wants: Iterable[Term] = (), com
     low.lines.extend(f"(assert {low.add(a)})" for a in assertions)
     for i, w in enumerate(wants):
         low.lines.append(
-            f"(declare-const want{i} {'Bool' if w.is_bool else 'Int'})\n(assert (= want{i} {low.add(w)}))"
+            f"(declare-const %want{i} {'Bool' if w.is_bool else 'Int'})\n(assert (= %want{i} {low.add(w)}))"
         )
     return "\n".join(["(set-logic ALL)", *low.lines, "(check-sat)", ""])

@@ -38,15 +38,17 @@ class Answer:
     why: str = ""
 
 
-class _Worker:
-    def __init__(self) -> None:
+class Worker:
+    """A Python module that answers one JSON line with one JSON line; see ``worker`` for what it says at first."""
+
+    def __init__(self, module: str = "verifier.smt.worker") -> None:
         env = {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "PYTHONPATH": str(_ROOT),
             "PYTHONHASHSEED": "0",
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "verifier.smt.worker"],
+            [sys.executable, "-m", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -92,6 +94,7 @@ class _Worker:
         return reply
 
     def kill(self) -> None:
+        """End the process."""
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
@@ -107,7 +110,7 @@ class SolverPool:
     ) -> None:
         self.rlimit, self.wall = RLIMIT[effort], WALL_SECONDS[effort]
         self.deadline = deadline
-        self._worker: _Worker | None = None
+        self._worker: Worker | None = None
         self._db: sqlite3.Connection | None = None
         self.asked = 0
         self.cached = 0
@@ -130,7 +133,7 @@ class SolverPool:
     def warm(self) -> None:
         """Start a worker in the background, so that importing the solver overlaps with other work."""
         if self._worker is None:
-            self._worker = _Worker()
+            self._worker = Worker()
 
     def close(self) -> None:
         """End the worker and the cache."""

@@ -18,7 +18,8 @@ Example::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import reduce
 from math import gcd
 
@@ -55,15 +56,32 @@ __all__ = [
 
 
 class Terms:
-    """The store and the constructors."""
+    """The store and the constructors. ``record``: remember what intervals and digits decided, for evidence."""
 
-    def __init__(self) -> None:
+    def __init__(self, record: bool = False) -> None:
         self._table: dict[object, Term] = {}
+        self.decided: dict[tuple[object, ...], None] = {}
+        """(kind, terms…) of each simplification that is more than arithmetic; see ``evidence.simplifications``."""
+        self.recording = record
         self.true = self._make("true", "", (), 0, 0)
         self.false = self._make("false", "", (), 0, 0)
         self.zero = self.const(0)
         self.one = self.const(1)
         self._fresh = 0
+
+    def record(self, *what: object) -> None:
+        """Remember a simplification, once."""
+        if self.recording:
+            self.decided[what] = None
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """For searches whose own result is stated as evidence."""
+        before, self.recording = self.recording, False
+        try:
+            yield
+        finally:
+            self.recording = before
 
     # --- raw -------------------------------------------------------------------------------------------------------
 
@@ -234,6 +252,7 @@ class Terms:
         """``a`` reduced modulo 2**bits into the type's range."""
         low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
         if a.lo is not None and a.hi is not None and low <= a.lo and a.hi <= high:
+            self.record("within", a, low, high)
             return a
         if isinstance(a, Const):
             value = a.value & ((1 << bits) - 1)
@@ -259,6 +278,11 @@ class Terms:
             q = abs(a.value) // abs(b.value)
             q = q if (a.value >= 0) == (b.value > 0) else -q
             return self.const(q), self.const(a.value - q * b.value)
+        made = self._divided(a, b)
+        self.record("divided", a, b, *made)
+        return made
+
+    def _divided(self, a: Term, b: Term) -> tuple[Term, Term]:
         a = self.rejoined(a)
         if a.lo is not None and a.lo >= 0 and b.lo is not None and b.lo > 0:
             if self.lt(a, b) is self.true:
@@ -328,6 +352,8 @@ class Terms:
                 rlo, rhi = -(b.hi - 1), b.hi - 1
         q = self._make("quot", "", (a, b), level, 0, qlo, qhi)
         r = self._make("rem", "", (a, b), level, 0, rlo, rhi)
+        self.record("within", q, qlo, qhi)
+        self.record("within", r, rlo, rhi)
         return q, r
 
     # --- booleans --------------------------------------------------------------------------------------------------
@@ -335,8 +361,10 @@ class Terms:
     def le0(self, p: Term) -> Term:
         """p <= 0."""
         if p.hi is not None and p.hi <= 0:
+            self.record("within", p, None, 0)
             return self.true
         if p.lo is not None and p.lo > 0:
+            self.record("within", p, 1, None)
             return self.false
         poly = self.poly(p)
         g = 0
@@ -347,7 +375,8 @@ class Terms:
             constant = poly.get((), 0)
             poly = {m: c // g for m, c in poly.items() if m}
             poly[()] = -((-constant) // g)
-            p = self.from_poly(poly)
+            whole, p = p, self.from_poly(poly)
+            self.record("same sign", whole, p)
         return self._make("le0", "", (p,), p.level, 0)
 
     def le(self, a: Term, b: Term) -> Term:
@@ -361,6 +390,7 @@ class Terms:
         if isinstance(d, Const):
             return self.true if d.value == 0 else self.false
         if (d.lo is not None and d.lo > 0) or (d.hi is not None and d.hi < 0):
+            self.record("not zero", d)
             return self.false
         poly = self.poly(d)
         g = 0
@@ -368,6 +398,7 @@ class Terms:
             if m:
                 g = gcd(g, c)
         if g and poly.get((), 0) % g:
+            self.record("not zero", d)
             return self.false
         first = next(iter(sorted((m for m in poly if m), key=lambda m: tuple(a.id for a in m))))
         sign = 1 if poly[first] > 0 else -1
@@ -401,6 +432,15 @@ class Terms:
         return self._junction("or", parts, self.false, self.true)
 
     def _junction(self, op: str, parts: Iterable[Term], unit: Term, zero: Term) -> Term:
+        if not self.recording:
+            return self._joined(op, parts, unit, zero)
+        parts = tuple(parts)
+        made = self._joined(op, parts, unit, zero)
+        if len(parts) > 1 and any(p.op in ("and", "or") for p in parts):
+            self.record(op, made, *parts)
+        return made
+
+    def _joined(self, op: str, parts: Iterable[Term], unit: Term, zero: Term) -> Term:
         flat: dict[Term, None] = {}
         for p in parts:
             if p is zero:

@@ -30,10 +30,10 @@ def answer(query: dict[str, object]) -> dict[str, object]:
             model = solver.model()
             for i, sort in enumerate(str(query.get("wants", ""))):
                 if sort == "b":
-                    truth = model.eval(z3.Bool(f"want{i}", context), model_completion=True)
+                    truth = model.eval(z3.Bool(f"%want{i}", context), model_completion=True)
                     values.append(int(z3.is_true(truth)))
                 else:
-                    value = model.eval(z3.Int(f"want{i}", context), model_completion=True)
+                    value = model.eval(z3.Int(f"%want{i}", context), model_completion=True)
                     values.append(value.as_long())
         why = solver.reason_unknown() if result == "unknown" else ""
         return {"r": result, "values": values, "why": why}

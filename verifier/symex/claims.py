@@ -28,6 +28,8 @@ class Obligation:
     hyps: tuple[Term, ...]
     goal: Term
     facts: tuple[Term, ...]
+    lemmas: tuple[Term, ...] = ()
+    """Those of ``facts`` that only follow from the others."""
     threads: tuple[str, ...] = ("",)
     accesses: tuple[Access, ...] = ()
     barrier: BarrierEvent | None = None
@@ -75,11 +77,12 @@ class Claims:
     ) -> Obligation:
         """A claim about one thread; ``links``: what ties iterations together may be used."""
         hyps = tuple(hyps)
-        facts = [*self.base(), *self.facts_for((*hyps, goal), links)]
-        facts += quotient_bounds(self.s.t, [*hyps, *facts])
+        facts = dict.fromkeys([*self.base(), *self.facts_for((*hyps, goal), links)])
+        lemmas = [x for x in quotient_bounds(self.s.t, [*hyps, *facts]) if x not in facts]
         return Obligation(
-            property_, span, claim, hyps, goal, tuple(facts), accesses=accesses, data=self.data((*hyps, goal))
-        )
+            property_, span, claim, hyps, goal, (*facts, *lemmas), tuple(lemmas), accesses=accesses,
+            data=self.data((*hyps, goal)),
+        )  # fmt: skip
 
     def data(self, roots: Iterable[Term]) -> tuple[Term, ...]:
         """Read atoms among the roots."""
@@ -128,9 +131,10 @@ class Claims:
         facts = dict.fromkeys([*self.base(), *a, *b])
         for known in closure(t, [*facts, *hyps, goal], {}):
             facts[known] = None
-        facts.update(dict.fromkeys(quotient_bounds(t, [*hyps, *facts])))
+        lemmas = tuple(x for x in quotient_bounds(t, [*hyps, *facts]) if x not in facts)
+        facts.update(dict.fromkeys(lemmas))
         return Obligation(
-            property_, span, claim, tuple(hyps), goal, tuple(f for f in facts if f is not t.true), ("1", "2"),
+            property_, span, claim, tuple(hyps), goal, tuple(f for f in facts if f is not t.true), lemmas, ("1", "2"),
             accesses, barrier, same_block, self.data((*first, *second)), assumes=assumes,
         )  # fmt: skip
 
@@ -183,16 +187,19 @@ def _multiple(t: Terms, d: Term, size: int) -> bool:
     return all(c % size == 0 for c in t.poly(d).values())
 
 
-def delinearise(t: Terms, d: Term, bounded: BoundsLike) -> list[Term]:
+def delinearise(
+    t: Terms, d: Term, bounded: BoundsLike, steps: dict[tuple[object, ...], None] | None = None
+) -> list[Term]:
     """Consequences of ``d == 0``, by the axes of d and by what the axes are quotients and remainders of.
 
     With ``q1 == q2`` and ``r1 == r2`` for quotients and remainders of a1 and a2 by the same P also ``a1 == a2``, since
-    ``a == P*q + r``.
+    ``a == P*q + r``. ``steps``: gets what was used, see ``evidence.steps``.
     """
-    out = list(dict.fromkeys(_axes(t, d, bounded)))
+    steps = {} if steps is None else steps
+    out = list(dict.fromkeys(_axes(t, d, bounded, steps)))
     for known in out:  # grows
         for rejoined in _rejoined(t, known, out):
-            for more in (t.eq(rejoined, t.zero), *_axes(t, rejoined, bounded)):
+            for more in (t.eq(rejoined, t.zero), *_axes(t, rejoined, bounded, steps)):
                 if more not in out:
                     out.append(more)
     return out
@@ -234,7 +241,9 @@ def _positive(divisor: Term) -> bool:
     return divisor.lo is not None and divisor.lo >= 1
 
 
-def _axes(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Iterator[Term]:
+def _axes(
+    t: Terms, d: Term, bounded: BoundsLike, steps: dict[tuple[object, ...], None], depth: int = 5
+) -> Iterator[Term]:
     """Consequences of ``d == 0``: for d = W*X + Y with -W < Y < W shown, X == 0 and Y == 0, recursively."""
     if depth == 0:
         return
@@ -264,10 +273,11 @@ def _axes(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Iterator[Te
             continue
         tx, ty = t.from_poly(x), t.from_poly(y)
         if bounded.prove(t.lt(ty, w)) and bounded.prove(t.lt(t.neg(ty), w)):
+            steps["digits", t.from_poly(poly), w, tx, ty] = None
             yield t.eq(tx, t.zero)
             yield t.eq(ty, t.zero)
-            yield from _axes(t, tx, bounded, depth - 1)
-            yield from _axes(t, ty, bounded, depth - 1)
+            yield from _axes(t, tx, bounded, steps, depth - 1)
+            yield from _axes(t, ty, bounded, steps, depth - 1)
             return
     if len(poly) and all(m for m in poly):
         common = None
@@ -279,8 +289,9 @@ def _axes(t: Terms, d: Term, bounded: BoundsLike, depth: int = 5) -> Iterator[Te
             ((wm, _),) = t.poly(w).items()
             divided = {divide_mono(m, wm) or (): c for m, c in poly.items()}
             reduced = t.from_poly(divided)
+            steps["factor", t.from_poly(poly), w, reduced] = None
             yield t.eq(reduced, t.zero)
-            yield from _axes(t, reduced, bounded, depth - 1)
+            yield from _axes(t, reduced, bounded, steps, depth - 1)
 
 
 class BoundsLike:

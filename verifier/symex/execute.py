@@ -134,6 +134,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
         if known is None and term.op == "poly" and composite(term) and not is_address(self.t, term):
             known = self.t.app(self.t.fresh_name("size"), (), 0, term.lo, term.hi)
             if known.op == "app":
+                self.t.record("within", term, term.lo, term.hi)
                 self.s.fact(known, self.t.eq(known, term))
                 self.aliases[term] = known
         return Val(known, value.deps) if known is not None else value
@@ -512,10 +513,15 @@ def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[
 
 
 def launch_side(
-    kernel: ir.Kernel, contract: Contract, *, cap: int, wrapped: frozenset[object] = frozenset()
+    kernel: ir.Kernel,
+    contract: Contract,
+    *,
+    cap: int,
+    wrapped: frozenset[object] = frozenset(),
+    record: bool = False,
 ) -> Summary:
     """What the host does, for every size of the domain: its conversions, the launch, no statement of the kernel."""
-    setup = prepare(kernel, contract, cap, wrapped, {})
+    setup = prepare(kernel, contract, cap, wrapped, {}, record=record)
     names, complete = written_objects(kernel.body, {})
     if complete:
         names = setup.with_aliases(names)
@@ -533,13 +539,15 @@ def summarize(
     fixed: dict[str, int] | None = None,
     least: Mapping[str, int] | None = None,
     same_value: bool = False,
+    record: bool = False,
 ) -> Summary:
     """Execute the kernel once under the contract. ``fixed`` pins symbols to values (problem domain).
 
     ``least``: what :func:`verifier.symex.setup.least_sizes` says of the host's side of this launch.
-    ``same_value``: stores of equal values do not race, so what is stored matters.
+    ``same_value``: stores of equal values do not race, so what is stored matters. ``record``: for evidence, see
+    ``verifier.smt.terms``.
     """
-    setup = prepare(kernel, contract, cap, wrapped, fixed or {}, least)
+    setup = prepare(kernel, contract, cap, wrapped, fixed or {}, least, record)
     setup.summary.same_value = same_value
     x = Executor(setup.summary, wrapped, dropped)
     x.contents = setup.contents

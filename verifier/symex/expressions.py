@@ -157,6 +157,7 @@ class Evaluator:
         """The value of an exact result at its C type."""
         lo, hi = int_range(type_.bits, type_.signed)
         if exact.lo is not None and exact.hi is not None and lo <= exact.lo and exact.hi <= hi:
+            self.t.record("within", exact, lo, hi)
             return Val(exact, deps)
         t = self.t
         if key in self.wrapped:

@@ -51,8 +51,8 @@ def _host_claim(c: Claims, op: Operation, text: str) -> Obligation:
     ]
     goal = s.expand(op.holds, op.bit)
     facts = [*clauses, *closure(s.t, [goal, *clauses], s.facts)]
-    facts += quotient_bounds(s.t, [goal, *facts])
-    return Obligation(op.property, op.span, text, (), goal, tuple(facts))
+    lemmas = tuple(x for x in quotient_bounds(s.t, [goal, *facts]) if x not in facts)
+    return Obligation(op.property, op.span, text, (), goal, (*facts, *lemmas), lemmas)
 
 
 def claims_at_uses(c: Claims, op: Operation) -> Iterator[Obligation]:

@@ -80,12 +80,13 @@ def prepare(
     wrapped: frozenset[object],
     fixed: dict[str, int],
     least: Mapping[str, int] | None = None,
+    record: bool = False,
 ) -> Setup:
     """The initial summary. Quantities the contract does not know become unknowns of their type.
 
     ``least``: further lower bounds of sizes, by name (see :func:`least_sizes`).
     """
-    t = Terms()
+    t = Terms(record)
     cap = max(cap, _largest(contract))
     symbols = symbol_terms(t, contract, cap, least or {})
     for name, value in fixed.items():
@@ -162,6 +163,7 @@ class _Builder:
             if atom in self.s.definitions:
                 self.used |= self.s.definitions[atom][1]
         if exact.lo is not None and exact.hi is not None and lo <= exact.lo and exact.hi <= hi:
+            t.record("within", exact, lo, hi)
             return exact
         text = operand if isinstance(operand, str) else ast.unparse(operand)
         key = ("host", text, bits, signed)
