@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from specs.contract import Contract
 from tests.contracts.lifting import KERNEL, assumed, lift, texts
 
 MAIN = """
@@ -173,3 +174,39 @@ int main() {
     assert not found.problems and len(found.contracts) == 3
     for contract in found.contracts:
         assert "0 <= n <= 1073741824" in texts(contract) and not contract.gaps
+
+
+GO = KERNEL + (
+    "void go(float *x, float *y, int n, int threads, cudaStream_t s = 0) {"
+    " k<<<(n + threads - 1) / threads, threads, 0, s>>>(x, y, n); }\n"
+)
+TWICE = MAIN.replace("k<<<(N + threads - 1) / threads, threads>>>(x, y, N);", "go(x, y, N, threads);")
+
+
+def twice(before: str) -> list[Contract]:
+    found = lift(GO + TWICE.format(body=before, constant="const int N = 1 << 20;"))
+    assert not found.problems
+    return found.contracts
+
+
+def test_of_two_launches_at_one_place_the_one_that_knows_less_stays() -> None:
+    (c,) = twice("go(x, y, N, threads);")  # the second time y has been written
+    assert not c.buffer("y").initialized and assumed(c) == set()  # type: ignore[union-attr]
+    either = twice(
+        "if (N % 4 == 0) go(x, y, N, threads);"
+    )  # neither of two paths allows the other's launches
+    assert {t for c in either for t in texts(c) if "% 4" in t} == {"N % 4 == 0", "N % 4 != 0"} and len(
+        either
+    ) == 2
+
+
+def test_launches_at_one_place_that_differ_otherwise_all_stay() -> None:
+    for first in (
+        "go(x, y, N, 128);",  # another block
+        "go(x, y, N - 1, threads);",  # another argument
+        "go(y, y, N, threads);",  # other memory
+        "cudaStream_t s; cudaStreamCreate(&s); go(x, y, N, threads, s);",
+    ):
+        assert len(twice(first)) == 2
+    filled = twice("cudaMemset(y, 0, N * sizeof(float)); go(x, y, N, threads);")
+    assert {c.buffer("y").content for c in filled} == {("0", "0"), None}  # type: ignore[union-attr]

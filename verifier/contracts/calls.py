@@ -60,7 +60,7 @@ _PASS_ONE = (
 
 _FLOAT_FUNCTIONS = frozenset(
     "sqrt sqrtf exp expf log logf log2 log2f tanh tanhf sin sinf cos cosf pow powf fabs fabsf rsqrt rsqrtf fmax fmin fmaxf fminf "
-    "fmod exp2 exp2f".split()
+    "fmod exp2 exp2f __builtin_inf __builtin_inff __builtin_huge_val __builtin_huge_valf __builtin_nan __builtin_nanf".split()
 )
 
 

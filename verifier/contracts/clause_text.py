@@ -60,6 +60,7 @@ class Unconverted(ast.NodeTransformer):
         return node.args[0] if isinstance(node.func, ast.Name) and node.func.id in INT_TYPES else node
 
 
+@lru_cache(maxsize=4096)
 def unconverted(text: str) -> str:
     return ast.unparse(Unconverted().visit(ast.parse(text, mode="eval").body))
 

@@ -52,6 +52,8 @@ def effects(code: HostCode, node: Node) -> Effects:
 def _effects(code: HostCode, start: Node) -> Effects:
     out = Effects()
     seen: set[str] = set()
+    bound: dict[tuple[str, str], None] = {}
+    """(parameter, variable): the parameter is a reference to it, or to a part of it."""
 
     def root(node: Node | None, named: bool = False) -> None:
         found = dict.fromkeys(roots(node))
@@ -93,6 +95,8 @@ def _effects(code: HostCode, start: Node) -> Effects:
                 operator(node)
             case "call" | "construct":
                 called(node)
+            case "unknown":
+                root(node, True)
         for key, value in node.items():
             if key != "s":
                 walk(value)
@@ -133,13 +137,21 @@ def _effects(code: HostCode, start: Node) -> Effects:
             out.called.update(dict.fromkeys(roots(target)))
         if target is not None:
             out.indirect = True
+        if "own" in node:  # an object that may hold references
+            for argument in arguments:
+                root(argument, True)
         if "fn" in node:
             function = code.functions.get(node["fn"])
             params = function["params"] if function is not None else []
             if node["k"] == "operator" and len(arguments) == len(params) + 1:  # the object is no parameter
                 params = [{"ref": True, "const": False}, *params]
+            seen_through = node["k"] == "call" and function is not None and _whole(code, function)
             for index, argument in enumerate(arguments):
-                if index >= len(params) or (params[index]["ref"] and not params[index]["const"]):
+                if index < len(params) and (not params[index]["ref"] or params[index]["const"]):
+                    continue
+                if index < len(params) and seen_through:
+                    bound.update(((params[index]["id"], cell), None) for cell in roots(argument))
+                else:
                     root(argument)
             if node["fn"] not in seen and function is not None:
                 seen.add(node["fn"])
@@ -151,7 +163,20 @@ def _effects(code: HostCode, start: Node) -> Effects:
                 root(argument)
 
     walk(start)
+    more = True
+    while more:
+        more = False
+        for param, cell in bound:
+            for group in (out.assigned, out.taken, out.called, out.through):
+                if param in group and cell not in group:
+                    group[cell], more = None, True
     return out
+
+
+def _whole(code: HostCode, function: Node) -> bool:
+    """Whether the tree of a function says everything that it does."""
+    first, last = function["lines"]
+    return function["body"] is not None and not any(first <= line <= last for _, _, line in code.errors)
 
 
 def _takes_values(type_: str) -> bool:

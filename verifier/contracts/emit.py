@@ -188,6 +188,8 @@ class _Emitter(Shapes):
                 scalars.append(Scalar(param, None, "enforced", number))
             case _ if dtype in ("f32", "f64", "f16", "bf16"):
                 scalars.append(Scalar(param, None, "enforced"))
+            case _ if type_.startswith("std::integral_constant<"):  # its value is in its type
+                pass
             case _:
                 why = f" ({value.why})" if isinstance(value, Unknown) and value.why else ""
                 self.gaps.append(

@@ -17,6 +17,7 @@ from typing import Any
 
 from specs.contract import Contract, to_json
 from specs.location import Span
+from verifier.contracts.covering import without_covered
 from verifier.contracts.elements import template_arguments
 from verifier.contracts.emit import contract_of
 from verifier.contracts.launches import called_kernel, is_launch
@@ -355,13 +356,15 @@ def collect(found: Exploration, cap: int, entry: str, *, alone: bool = True) -> 
         out.problems, out.notes = [], out.problems
     seen: dict[str, int] = {}
     for run in found.runs:
-        for launch in run.launches:
+        for launch in run.new_launches():
             out.sites.add(launch.span)
             contract = contract_of(run, launch, cap, [*extra, *run.late_gaps])
             key = digest(contract)
             if key not in seen:
                 seen[key] = len(out.contracts)
                 out.contracts.append(contract)
+    if entry == "main":
+        out.contracts = without_covered(out.contracts)
     return out
 
 

@@ -15,6 +15,7 @@ Example::
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 from specs.location import Span
@@ -71,6 +72,14 @@ class Host(Evaluator):
         self.alone = False
         """Nothing runs after the function that is called first: it is the whole program, or an entry followed on its own."""
         self._globals()
+
+    def copied(self, run: Run) -> Host:
+        """The same moment of another path."""
+        other = copy.copy(self)
+        other.run = run
+        other.cells, other.references = dict(self.cells), dict(self.references)
+        other.escaped, other.declared, other.stack = set(self.escaped), set(self.declared), list(self.stack)
+        return other
 
     def _globals(self) -> None:
         for variable in self.code.globals:

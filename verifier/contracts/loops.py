@@ -9,7 +9,7 @@ Example: ``for (int b = 0; b < batch; ++b) kernel<<<…>>>(x + b * n, …)`` rec
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts import closed_forms
@@ -18,6 +18,7 @@ from verifier.contracts.effects import assigned_variables
 from verifier.contracts.inert import ways_out
 from verifier.contracts.lvalues import pure
 from verifier.contracts.objects import Address, Float, Items, Unknown, Unlisted, Value
+from verifier.contracts.paths import beside
 from verifier.contracts.run import Dead, Fact, Forked, NotSimple, Refused
 from verifier.contracts.values import TRUE, Bool, Int, compare, const, limits
 from verifier.frontend.host import HostCode, Node
@@ -131,24 +132,25 @@ def _one_round(host: Host, node: Node, most: int) -> bool:
     host.cells[counter] = first
     if len(values) < 2:
         return False
-    run, why = host.run, f"{host.span(node)}: a variable that a loop changes"
+    why = f"{host.span(node)}: a variable that a loop changes"
     assigned = assigned_variables(host, [node["body"], node["c"]], through={})
-    pick = len(values) - 1
-    for number in range(len(values) - 1):
-        if run.decide(run.unknown_condition(f"{host.span(node)}: round {number} of the loop is followed")):
-            pick = number
-            break
-    if pick > 0:
-        havoc_cells(host, assigned, why)
-    host.cells[counter] = values[pick]
-    run.loop_count += 1
-    run.loops.append(run.loop_count)
-    try:
-        _iteration(host, node)
-    finally:
-        run.loops.pop()
-    if pick < len(values) - 1:
-        raise Dead
+
+    def round_of(path: Host, value: Int, first: bool) -> None:
+        if not first:
+            havoc_cells(path, assigned, why)
+        path.cells[counter] = value
+        run = path.run
+        run.loop_count += 1
+        run.loops.append(run.loop_count)
+        try:
+            with _foreseen(path, node, {**assigned, counter: None}):
+                _iteration(path, node)
+        finally:
+            run.loops.pop()
+
+    for number, value in enumerate(values[:-1]):
+        beside(host.run, lambda run, n=number, v=value: round_of(host.copied(run), v, n == 0))  # type: ignore[misc]
+    round_of(host, values[-1], False)
     return True
 
 
@@ -191,7 +193,8 @@ def _representative(host: Host, node: Node) -> None:
         run.loop_count += 1
         run.loops.append(run.loop_count)
         try:
-            host.exec(node["body"])
+            with _foreseen(host, node, assigned):
+                host.exec(node["body"])
         except (
             Continue,
             Break,
@@ -202,6 +205,28 @@ def _representative(host: Host, node: Node) -> None:
             run.loops.pop()
     run.forget(before)
     havoc_cells(host, assigned, why)
+
+
+@contextlib.contextmanager
+def _foreseen(host: Host, node: Node, assigned: dict[str, None]) -> Iterator[None]:
+    """A round, which may only change variables that were unknown at its beginning or are declared in it."""
+    held, outside, host.declared = dict(host.cells), host.declared, set()
+    taken_back = False
+    try:
+        yield
+    except (Forked, NotSimple):
+        taken_back = True
+        raise
+    finally:
+        known = {*assigned, *host.escaped, *host.declared}
+        known |= {host.references.get(cell, Address(cell)).cell for cell in assigned}
+        host.declared |= outside
+        for cell, old in held.items():
+            new = host.cells.get(cell, old)
+            if cell not in known and new is not old and new != old and not taken_back:
+                raise Refused(
+                    f"{host.span(node)}: what the loop does to {cell.split('@')[0]} is not followed"
+                )
 
 
 def _range(host: Host, node: Node, counter: str, step: int, first: Int) -> None:

@@ -72,6 +72,8 @@ class Memory:
         self.cells: dict[str, Value] = {}
         self.references: dict[str, Address] = {}
         self.escaped: set[str] = set()
+        self.declared: set[str] = set()
+        """Variables that are declared in the round of a loop that is followed."""
 
     def eval(self, node: Node, hint: str = "") -> Value:
         """The value of an expression (see ``evaluate``)."""
@@ -271,6 +273,7 @@ class Memory:
         """A variable is declared (anew): no pointer to it exists yet."""
         self.references.pop(cell, None)
         self.escaped.discard(cell)
+        self.declared.add(cell)
 
     def havoc(self, value: Value) -> None:
         """An argument of a call that is not understood: what is reachable from it is unknown, now and later."""

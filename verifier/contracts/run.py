@@ -17,14 +17,17 @@ from __future__ import annotations
 
 import copy
 import keyword
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from specs.clauses import FUNCTIONS
 from specs.contract import Origin
 from specs.location import NOWHERE, Span
 from verifier.contracts.objects import Dim3, Shape, Tensor, pointers_in
 from verifier.contracts.values import DIM_MAX, Bool, Int, base_and_offset, compare, lnot, symbol
+
+if TYPE_CHECKING:
+    from verifier.contracts.paths import Exploration
 
 MAX_STEPS = 60_000
 
@@ -212,6 +215,34 @@ class Run:
         """How many storages there were when the launcher was called."""
         self.texts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         """Clauses in normal form, for each set of replacements (see emit)."""
+        self.exploration: Exploration | None = None
+        """That which this path belongs to."""
+        self.before = (0, 0, 0)
+        """How many launches, writes in loops and late gaps the path had when it was copied from another."""
+
+    def copied(self, script: tuple[bool, ...]) -> Run:
+        """Another path that has come as far as this one and goes on by itself."""
+        other = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, list | dict | set) and name != "texts":
+                setattr(other, name, copy.copy(value))
+        other.symbols = {k: copy.copy(v) for k, v in self.symbols.items()}
+        other.storages = {k: copy.copy(v) for k, v in self.storages.items()}
+        other.shapes = {
+            k: replace(v, names=dict(v.names), positive=set(v.positive), negative=set(v.negative))
+            for k, v in self.shapes.items()
+        }
+        other.tensor_of_storage = {k: set(v) for k, v in self.tensor_of_storage.items()}
+        other.script, other.steps = script, 0
+        other.before = len(self.launches), len(self.loop_writes), len(self.late_gaps)
+        return other
+
+    def new_launches(self) -> list[Seen]:
+        """Those of which the path that this one is a copy of does not say as much."""
+        count, writes, gaps = self.before
+        around = {n for loops, _ in self.loop_writes[writes:] for n in loops}
+        more = len(self.late_gaps) > gaps
+        return [x for x in self.launches if x.order >= count or more or around & set(x.loops)]
 
     # --- budget ------------------------------------------------------------------------------------------------------
 

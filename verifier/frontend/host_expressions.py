@@ -49,6 +49,11 @@ _ENUMS = ("ScalarType", "DeviceType", "Layout", "MemoryFormat")
 """Those of torch, which are values of their own; any other is a number of its underlying type."""
 _TYPE_ARGUMENT, _INTEGRAL_ARGUMENT = 1, 4
 
+_COMPILERS_OWN = frozenset(
+    "__builtin_inf __builtin_inff __builtin_huge_val __builtin_huge_valf __builtin_nan __builtin_nanf".split()
+)
+"""Functions that no text can define, which INFINITY and NAN stand for."""
+
 
 class ExpressionReader:
     """``first``: the first physical line of the user's text. ``functions``: those that were read, by USR."""
@@ -208,7 +213,7 @@ class ExpressionReader:
             "targs": template_arguments(target, partial=True),
             "params": [type_text(a.type) for a in target.get_arguments() or ()],
         }
-        if target.location.line >= self.first:
+        if target.location.line >= self.first and target.spelling not in _COMPILERS_OWN:
             definition = target.get_definition() or target
             attributes = {c.kind for c in target.get_children()}
             owner = target.semantic_parent
