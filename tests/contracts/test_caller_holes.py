@@ -248,7 +248,37 @@ LAYERS = {
     "bool in float math": ("n = n * x.gt(0).exp().element_size()", {}),
     "bool in a layer": ("n = n * self.s(x.gt(0)).element_size()", {"init": "self.s = nn.Sigmoid()"}),
 }  # fmt: skip
-FAULTY = {**STATE, **CLASSES, **CODE, **TENSORS, **LAYERS}
+VIEWS = {
+    "expanded and converted": ("y = self.w.expand(4096, -1).float()", {"init": "self.w = nn.Parameter(torch.zeros(3))"}),
+    "expanded and reshaped": ("y = self.w.expand(9, -1).reshape(9, 3, 1)", {"init": "self.w = nn.Parameter(torch.zeros(3))"}),
+    "expanded, viewed, moved": ("y = self.w.expand(9, 3).view(9, 3, 1).cuda()", {"init": "self.w = nn.Parameter(torch.zeros(3))"}),
+    "strided at will": ("y = x.as_strided(x.shape, (0, 0))\nn = y.numel()", {}),
+    "expanded by names": ("y = self.w.expand(size=(9, 3))\nn = y.numel()", {"init": "self.w = nn.Parameter(torch.zeros(3))"}),
+    "row of what is expanded": ("y = self.w.expand(9, 3, 5)[0]\nn = y.numel()", {"init": "self.w = nn.Parameter(torch.zeros(3, 1))"}),
+    "broadcast together": ("_, y = torch.broadcast_tensors(x, self.w)\nn = y.numel()", {"init": "self.w = nn.Parameter(torch.zeros(1))"}),
+    "made on the CPU": ("y = torch.empty(x.shape)", {}),
+    "moved to the CPU": ("y = y.to('cpu')", {}),
+    "numbers made on the CPU": ("y = torch.arange(n, dtype=torch.float32).view(-1)", {}),
+    "squeezed scalar": ("if n > 100:\n    y = x.sum().squeeze(0)", {}),
+    "list in a loop": ("s = []\nt = s\nfor i in range(n):\n    s += [i]\nn = n + len(t)", {}),
+    "tensor in a loop": ("for i in range(n):\n    t = y\n    t += 1\nn = n + 9", {}),
+    "print to an object": ("print('x', file=self.m)\nn = n + self.m.k", {"module": "class M:\n    def __init__(self):\n        self.k = 0\n"
+                           "    def write(self, s):\n        self.k = 9", "init": "self.m = M()"}),
+}  # fmt: skip
+LAYERS |= {
+    "in place by a number": ("y = self.r(x)", {"init": "self.r = nn.ReLU(1)"}),
+    "in place by a named number": ("y = F.leaky_relu(x, 0.1, inplace=1)", {}),
+    "function in place by a number": ("y = F.hardtanh(x, 0, 1, 1)", {}),
+    "output size": ("y = self.c(x[None], output_size=(129,))", {"init": "self.c = nn.ConvTranspose1d(16, 16, 3, 2)"}),
+    "weight that is None": ("if self.i.weight is None:\n    n = n + 9", {"init": "self.i = nn.InstanceNorm1d(64)"}),
+    "bias that is None": ("if self.i.bias is None:\n    n = n + 9", {"init": "self.i = nn.LayerNorm(64, bias=False)"}),
+    "affine by its place": ("if self.i.weight is None:\n    n = n + 9", {"init": "self.i = nn.GroupNorm(1, 64, 1e-5, False)"}),
+    "statistics that are None": ("if self.i.running_var is None:\n    n = n + 9",
+                                 {"init": "self.i = nn.BatchNorm1d(64, track_running_stats=False)"}),
+    "gradient that is None": ("if x.grad is None:\n    n = n + 9", {}),
+    "version that is None": ("if torch.version.hip is None:\n    n = n + 9", {}),
+}  # fmt: skip
+FAULTY = {**STATE, **CLASSES, **CODE, **TENSORS, **LAYERS, **VIEWS}
 
 
 @pytest.mark.parametrize("which", FAULTY)
@@ -307,6 +337,11 @@ ORDINARY = {
     "pairs": ("a, b = pair(0)\nc, d = pair((0, 0))\nn = n + a + b + c + d", {"module": "import collections.abc\nfrom itertools import repeat\n"
         "def _ntuple(k):\n    def parse(x):\n        if isinstance(x, collections.abc.Iterable) and not isinstance(x, str):\n"
         "            return tuple(x)\n        return tuple(repeat(x, k))\n    return parse\npair = _ntuple(2)"}),
+    "hardtanh": ("z = F.hardtanh(x, 0, 1) + self.h(x)", {"init": "self.h = nn.Hardtanh(-1, 1)"}),
+    "expanded and copied": ("z = self.w.expand(9, 3).float().contiguous()", {"init": "self.w = nn.Parameter(torch.zeros(3))"}),
+    "made on the device": ("z = torch.zeros(3, device=x.device)\ny = torch.empty(x.shape, device='cuda')\ny = torch.empty_like(x)", {}),
+    "weights that are there": ("if self.b.weight is None or self.b.running_mean is None:\n    n = n + 9", {"init": "self.b = nn.BatchNorm1d(64)"}),
+    "counting loop": ("k = 0\nfor i in range(n):\n    k += 1", {}),
     "training": ("if self.training:\n    pass", {}),
     "inheritance": ("n = self.count(x)", {"module": "class Base(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                     "        self.k = 0\n    def count(self, x):\n        return x.numel() + self.k\nclass Mid(Base):\n    pass",
@@ -340,6 +375,19 @@ def test_without_a_problem_arguments_with_defaults_are_free() -> None:
     for contract in found.contracts:
         scalar = contract.scalar("n")
         assert scalar is not None and {"j", "k"} <= names(scalar.value or "")
+
+
+def test_without_a_problem_arguments_without_names_are_not_known() -> None:
+    source = CALLER.format(
+        module="", body="", init="", forward="        if more:\n            n = n + 9", after=""
+    )
+    found = lift_python(
+        python_submission(HOST, source.replace("forward(self, x)", "forward(self, x, *more)")),
+        read(HOST),
+        None,
+        1 << 30,
+    )
+    assert any("* or **" in n for n in found.notes)
 
 
 def test_names_bound_to_lambdas_are_not_the_functions_of_that_name(tmp_path: Path) -> None:

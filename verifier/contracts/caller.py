@@ -217,6 +217,7 @@ class Caller(Statements):
             return found, {}
         if function is None:
             return [], {}
+        self._all_named(function)
         free = [self._free_default(function, a) for a in function.node.args.args[1:]]
         return free, self._free_keywords(function)
 
@@ -240,7 +241,16 @@ class Caller(Statements):
                 self.from_problem(a, names[i] if i < len(names) else f"input{i}")
                 for i, a in enumerate(self.problem.inputs)
             ], {}
+        self._all_named(function)
         return [self._free_default(function, a, tensor=True) for a in given], self._free_keywords(function)
+
+    def _all_named(self, function: PyFunction) -> None:
+        """Without a problem nobody knows what ``*args`` holds."""
+        a = function.node.args
+        if a.vararg is not None or a.kwarg is not None:
+            raise Refused(
+                f"{self.span(function.node)}: a model with * or ** in its arguments is not followed"
+            )
 
     def _free_keywords(self, function: PyFunction) -> dict[str, Any]:
         return {a.arg: self._free_default(function, a, tensor=True) for a in function.node.args.kwonlyargs}

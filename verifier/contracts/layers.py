@@ -14,7 +14,7 @@ from specs.location import Span
 from verifier.contracts import tensors, torch_ops, views
 from verifier.contracts.objects import Float, Items, Null, Tensor, Text, Unknown, Value
 from verifier.contracts.run import Run, Storage
-from verifier.contracts.values import DIM_MAX, FALSE, PY, Bool, Int, arith, compare, const, convert
+from verifier.contracts.values import DIM_MAX, FALSE, PY, TRUE, Bool, Int, arith, compare, const, convert
 
 _CONV = {"Conv1d": (1, False), "Conv2d": (2, False), "Conv3d": (3, False), "ConvTranspose1d": (1, True),
          "ConvTranspose2d": (2, True), "ConvTranspose3d": (3, True)}  # fmt: skip
@@ -40,6 +40,11 @@ _TRANSPOSED = (
     "dilation",
 )
 _POOL = {"MaxPool1d": 1, "MaxPool2d": 2, "MaxPool3d": 3, "AvgPool1d": 1, "AvgPool2d": 2, "AvgPool3d": 3}
+_IN_PLACE = {
+    "ReLU": 0, "ReLU6": 0, "SELU": 0, "SiLU": 0, "Mish": 0, "Hardsigmoid": 0, "Hardswish": 0, "ELU": 1, "CELU": 1, "LeakyReLU": 1,
+    "Hardtanh": 2, "RReLU": 2, "Threshold": 2,
+}  # fmt: skip
+"""Where ``inplace`` stands among the arguments."""
 _NORM = frozenset(
     "BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LayerNorm".split()
 )
@@ -166,12 +171,19 @@ def build(run: Run, kind: str, args: Sequence[Value], kwargs: Mapping[str, Value
 
 
 def _bias(run: Run, layer: Layer, name: str, count: Int | None, wanted: Value | None) -> None:
-    if isinstance(wanted, Bool) and wanted == FALSE:
-        layer.attributes["bias"] = Null()
-    elif wanted is None or (isinstance(wanted, Bool) and wanted.value is True):
-        layer.attributes["bias"] = parameter(run, name, None if count is None else (count,))
+    _optional(run, layer, "bias", name, None if count is None else (count,), wanted)
+
+
+def _optional(
+    run: Run, layer: Layer, key: str, name: str, dims: tuple[Int, ...] | None, wanted: Value | None
+) -> None:
+    """A parameter that is there if ``wanted`` says so (by default); else the attribute is None."""
+    if wanted == FALSE:
+        layer.attributes[key] = Null()
+    elif wanted is None or wanted == TRUE:
+        layer.attributes[key] = parameter(run, name, dims)
     else:
-        layer.attributes["bias"] = Unknown("an optional bias")
+        layer.attributes[key] = Unknown(f"an optional {key}")
 
 
 def _build_conv(
@@ -204,30 +216,31 @@ def _build_conv(
 def _build_norm(
     run: Run, layer: Layer, args: Sequence[Value], kwargs: Mapping[str, Value], name: str
 ) -> None:
-    position = 1 if layer.kind == "GroupNorm" else 0
-    names = (
-        ("num_groups", "num_channels", "eps")
-        if layer.kind == "GroupNorm"
-        else ("num_features", "eps", "momentum")
-    )
-    if layer.kind == "LayerNorm":
-        names = ("normalized_shape", "eps", "elementwise_affine")
-    layer.attributes |= _bound(names, args, kwargs)
-    count = args[position] if len(args) > position else kwargs.get(names[position])
+    tracking = ("num_features", "eps", "momentum", "affine", "track_running_stats")
+    names, position = {
+        "GroupNorm": (("num_groups", "num_channels", "eps", "affine"), 1),
+        "LayerNorm": (("normalized_shape", "eps", "elementwise_affine", "bias"), 0),
+    }.get(layer.kind, (tracking, 0))
+    given = _bound(names, args, kwargs)
+    layer.attributes |= given
+    count = given.get(names[position])
     dims = tensors.int_list([count]) if count is not None else None
     shape = tuple(dims) if dims else None
-    affine = kwargs.get("affine", kwargs.get("elementwise_affine"))
-    plain = affine is None or (isinstance(affine, Bool) and affine.value is True)
-    if plain and not layer.kind.startswith("InstanceNorm"):
-        layer.attributes["weight"] = parameter(run, f"{name}_weight", shape)
-        layer.attributes["bias"] = parameter(run, f"{name}_bias", shape)
-    if layer.kind.startswith("BatchNorm"):
-        layer.attributes["running_mean"] = parameter(run, f"{name}_running_mean", shape)
-        layer.attributes["running_var"] = parameter(run, f"{name}_running_var", shape)
+    default = FALSE if layer.kind.startswith("InstanceNorm") else TRUE
+    affine = given.get("elementwise_affine", given.get("affine", default))
+    bias = affine if affine != TRUE else given.get("bias", TRUE)
+    _optional(run, layer, "weight", f"{name}_weight", shape, affine)
+    _optional(run, layer, "bias", f"{name}_bias", shape, bias)
+    if names is tracking:
+        kept = given.get("track_running_stats", default)
+        _optional(run, layer, "running_mean", f"{name}_running_mean", shape, kept)
+        _optional(run, layer, "running_var", f"{name}_running_var", shape, kept)
 
 
-def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) -> Value:
-    """``layer(x)``."""
+def apply(
+    run: Run, layer: Layer, args: Sequence[Value], kwargs: Mapping[str, Value], span: Span, hint: str
+) -> Value:
+    """``layer(x)``; a call with more than that is not followed."""
     x = args[0] if args else Unknown("no argument")
     if not isinstance(x, Tensor):
         return Unknown(f"the result of {layer.kind}")
@@ -235,12 +248,16 @@ def apply(run: Run, layer: Layer, args: Sequence[Value], span: Span, hint: str) 
         return x
     if layer.kind in ("LSTM", "GRU", "RNN", "LSTMCell", "MultiheadAttention"):
         return Unknown(f"the results of {layer.kind}")
-    if layer.changed or len(args) > 1:
+    if layer.changed or len(args) > 1 or kwargs:
         return tensors.opaque(run, hint, f"{layer.kind} that the caller has changed")
     if layer.kind in _SAME or layer.kind in _NORM:
-        others = [v for k, v in layer.attributes.items() if k.startswith("_") or k == "inplace"]
-        if layer.kind.startswith("Dropout") or any(
-            not isinstance(v, Int | Float | Text) and v != FALSE for v in others
+        others = [v for k, v in layer.attributes.items() if k.startswith("_")]
+        given = layer.attributes.get(f"_{_IN_PLACE.get(layer.kind, -1)}", FALSE)
+        if (
+            layer.kind.startswith("Dropout")
+            or given != FALSE
+            or layer.attributes.get("inplace", FALSE) != FALSE
+            or any(not isinstance(v, Int | Float | Text) and v != FALSE for v in others)
         ):
             # in place, or in evaluation mode, the very memory comes back
             run.write(x.storage)

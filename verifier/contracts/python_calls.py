@@ -160,7 +160,7 @@ class Calls(Library):
             case Layer(kind=kind):
                 if any(reaches(v) for v in (*args, *kwargs.values())) or holds_code(target):
                     self.refuse(node, f"a call of nn.{kind} with objects")
-                return layers.apply(self.run, target, args, span, hint or f"{kind.lower()}_out")
+                return layers.apply(self.run, target, args, kwargs, span, hint or f"{kind.lower()}_out")
             case BoundMethod(owner=owner, name=name):
                 return self.method(owner, name, args, kwargs, node, hint)
         self.refuse(node, "a call of something that is not known")

@@ -28,7 +28,9 @@ from verifier.contracts.objects import (
 from verifier.contracts.problem import Problem
 from verifier.contracts.python_state import Kept, function_names, kept, stored_names
 from verifier.contracts.python_values import (
+    BoundMethod,
     CppFunction,
+    Dotted,
     Extension,
     Hidden,
     PyClass,
@@ -281,7 +283,7 @@ class Decisions:
         match value:
             case Null():
                 return FALSE
-            case Unknown():
+            case Unknown() | BoundMethod() | Dotted():  # an attribute that is not followed may hold None
                 return None
             case Optional():
                 return tensors.defined(self.run, value)

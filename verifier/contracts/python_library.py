@@ -100,12 +100,15 @@ _PAIRS = (
     "split",
     "chunk",
     "unbind",
-    "meshgrid",
     "cummax",
     "cummin",
     "median",
     "mode",
 )
+_ON_DEVICE = frozenset(
+    (*torch_ops.CREATE, "tensor", "arange", "eye", "linspace", "logspace", "scalar_tensor", "randperm")
+)
+"""Functions that make a tensor where ``device`` says, on the CPU without it."""
 _QUERIES = frozenset(
     "is_tensor is_floating_point is_complex is_autocast_enabled numel allclose equal finfo iinfo Generator result_type "
     "promote_types can_cast broadcast_shapes".split()
@@ -255,11 +258,26 @@ class Library(Objects):
     def _torch(
         self, name: str, last: str, args: list[Any], kwargs: dict[str, Any], node: ast.AST, hint: str
     ) -> Any:
-        span = self.span(node)
         if last in _SETTINGS or last in _QUERIES:
             return Unknown(f"{name}()")
         if last == "device":
             return OTHER_DEVICE
+        if last in (
+            "broadcast_tensors",
+            "meshgrid",
+        ):  # several views with fewer elements in memory than their sizes say
+            self.refuse(node, f"{name}()")
+        made = self._torch_value(name, last, args, kwargs, node, hint)
+        if last in _ON_DEVICE and isinstance(made, Tensor) and self.running:
+            device = kwargs.get("device", Null())
+            if isinstance(device, Null) or (isinstance(device, Text) and device.value.startswith("cpu")):
+                self.run.storages[made.storage].gap = tensors.ON_CPU
+        return made
+
+    def _torch_value(
+        self, name: str, last: str, args: list[Any], kwargs: dict[str, Any], node: ast.AST, hint: str
+    ) -> Any:
+        span = self.span(node)
         if last == "Size" and len(args) == 1 and isinstance(args[0], Items | Sizes):
             return args[0]
         if last in ("no_grad", "inference_mode", "enable_grad"):
@@ -367,7 +385,9 @@ class Library(Objects):
             case "isinstance", [value, kinds]:
                 return self._is_instance(value, kinds)
             case "print", _:
-                if not any(isinstance(v, PyObject | Hidden) or holds_code(v) for v in args):
+                if not any(
+                    isinstance(v, PyObject | Hidden) or holds_code(v) for v in (*args, *kwargs.values())
+                ):
                     return Null()
             case "abs", [Int() as value] if value.lo is not None and value.lo >= 0:
                 return value

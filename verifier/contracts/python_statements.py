@@ -128,6 +128,7 @@ class Statements(Calls):
         value = self.evaluate(node.iter, scope)
         items = self.sequence(value)
         if items is None and self.purity(scope).fills([node]):
+            self._only_counts(node, scope)
             self.forget_contents()
             if self.run.speculative:
                 self.refuse(node, "a loop in what is only tried")
@@ -148,6 +149,16 @@ class Statements(Calls):
                     return
         for child in node.orelse:
             self.statement(child, scope)
+
+    def _only_counts(self, node: ast.For, scope: Scope) -> None:
+        """``+=`` in a loop that is not followed changes a number: a list or a tensor would change under its other names."""
+        stored = [n.targets for n in ast.walk(node) if isinstance(n, ast.Assign)]
+        names = stored_names([node.target, *(t for targets in stored for t in targets)])
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
+                old = scope.find(inner.target.id)
+                if inner.target.id in names or not isinstance(old, Int | Float | Text | Bool | Items):
+                    self.refuse(inner, "a loop with this")
 
     def _while(self, node: ast.While, scope: Scope) -> None:
         for _ in range(_MAX_LOOP):

@@ -43,6 +43,8 @@ DTYPES = {
 }  # fmt: skip
 
 DEVICE_ALIGN = 256
+ON_CPU = "it is a CPU tensor, whose memory the device cannot reach"
+"""The gap of memory that kernels cannot use."""
 
 _LONG = 100
 

@@ -85,7 +85,7 @@ def torch_call(host: Evaluator, name: str, nodes: list[Node], node: Node, hint: 
             host.run.storages[made.storage].on_first = True
     if name in _MAKES and device in ("", "cpu", "unknown"):
         return _elsewhere(
-            host, made, "it is on a device that is not followed" if device == "unknown" else _ON_CPU
+            host, made, "it is on a device that is not followed" if device == "unknown" else tensors.ON_CPU
         )
     return made
 
@@ -94,7 +94,6 @@ _MAKES = frozenset(
     (*torch_ops.CREATE, "tensor", "arange", "eye", "linspace", "logspace", "scalar_tensor", "from_blob")
 )
 """What makes a tensor where the options say, on the CPU without them."""
-_ON_CPU = "it is a CPU tensor, whose memory the device cannot reach"
 
 
 FIRST = "cuda:0"
@@ -316,8 +315,8 @@ def _tensor_method(
     held = run.storages.get(base.storage)
     if name == "cpu" or (name == "to" and named in ("cpu", "unknown")):
         copied = torch_ops.call_method(run, base, "clone", [], {}, host.span(node), hint)
-        return _elsewhere(host, copied, _ON_CPU)
-    if name in ("cuda", "to") and held is not None and held.gap == _ON_CPU:
+        return _elsewhere(host, copied, tensors.ON_CPU)
+    if name in ("cuda", "to") and held is not None and held.gap == tensors.ON_CPU:
         return torch_ops.call_method(run, base, "clone", [], {}, host.span(node), hint)
     if name in ("item", "print", "backward"):
         return Unknown(name)

@@ -63,20 +63,22 @@ from verifier.contracts.views import (
     flatten,
     maybe_self,
     other_view,
+    overlapping,
     permute,
     reinterpret,
     row,
     squeeze,
     stride,
     unfold,
+    unfollowed,
     view,
 )
 
-IN_PLACE = frozenset(
-    "relu relu6 hardtanh elu selu celu leaky_relu rrelu silu mish hardsigmoid hardswish threshold dropout dropout1d dropout2d "
-    "dropout3d alpha_dropout feature_alpha_dropout".split()
-)
-"""Functions of torch.nn.functional with a parameter ``inplace``, which may stand anywhere."""
+IN_PLACE = {
+    "relu": 1, "relu6": 1, "hardtanh": 3, "elu": 2, "selu": 1, "celu": 2, "leaky_relu": 2, "rrelu": 4, "silu": 1, "mish": 1,
+    "hardsigmoid": 1, "hardswish": 1, "threshold": 3,
+}  # fmt: skip
+"""Functions of torch.nn.functional with a parameter ``inplace``, and where it stands."""
 _PLAIN = Int | Float | Text | Null
 
 _FLOATS = ("f16", "bf16", "f32", "f64")
@@ -175,10 +177,14 @@ def call_method(
                 if args or kwargs
                 else contiguous(run, tensor)
             )
-        case "unsqueeze" | "squeeze" | "view" | "reshape" | "expand" | "broadcast_to" | "transpose" | "permute" | "swapaxes" if (
+        case "as_strided" | "broadcast_to" | "expand" | "unfold" if kwargs or name == "as_strided":
+            return unfollowed(
+                run, replace(tensor, layout="other"), hint, f"{name}() that is not followed", None
+            )
+        case "unsqueeze" | "squeeze" | "view" | "reshape" | "transpose" | "permute" | "swapaxes" if (
             kwargs or (name in ("view", "reshape") and not args)
-        ):  # fmt: skip
-            return opaque(run, hint, f"{name}() by names", None)
+        ):
+            return unfollowed(run, tensor, hint, f"{name}() by names", None)
         case "view" | "reshape":
             return view(run, tensor, name, args, span, hint)
         case "flatten":
@@ -226,7 +232,10 @@ def call_method(
                 run.storages[tensor.storage].initialized = True
             return tensor
         case _:
-            return call_function(run, name, [tensor, *args], kwargs, span, hint)
+            made = call_function(run, name, [tensor, *args], kwargs, span, hint)
+            if isinstance(made, Tensor) and name in _PARTS and tensor.layout == "other":
+                run.storages[made.storage].gap = overlapping(tensor)
+            return made
 
 
 def _alike(run: Run, made: Tensor) -> Tensor:
@@ -247,6 +256,12 @@ def _of_a_tensor(value: Value) -> bool:
 
 def _kept(run: Run, tensor: Tensor) -> Any:
     return "contiguous" if is_contiguous(run, tensor) else "free"
+
+
+_PARTS = frozenset(
+    "narrow chunk select diagonal squeeze unsqueeze flatten movedim swapaxes moveaxis ravel unflatten view_as T mT".split()
+)
+"""Views that are not followed further: they lie where their source does."""
 
 
 def _create(
@@ -342,6 +357,7 @@ def call_function(
         if name in IN_PLACE and (
             kwargs.get("inplace", FALSE) != FALSE
             or any(not isinstance(v, _PLAIN) and v != FALSE for v in args[1:])
+            or any(v != FALSE for v in args[IN_PLACE[name] :])
         ):
             run.write(first.storage)
             return maybe_self(run, first, "to", [], {}, hint)
@@ -361,6 +377,9 @@ def call_function(
         "squeeze",
         "unsqueeze",
         "t",
+        "as_strided",
+        "broadcast_to",
+        "unfold",
     ):
         return call_method(run, first, name, args[1:], kwargs, span, hint)
     return _combination(run, name, args, kwargs, hint)
@@ -454,6 +473,8 @@ def _joined(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Val
     ):
         return allocate_unknown(run, hint, dtype)
     rank = len(all_dims[0])
+    if not rank:
+        return allocate_unknown(run, hint, dtype)
     if name == "stack":
         at %= rank + 1
         return allocate(
@@ -500,6 +521,8 @@ def _reduction(run: Run, args: Sequence[Value], kwargs: Mapping[str, Value]) -> 
     """sum, mean, amax …: all dims, one dim or several; ``keepdim``."""
     tensor = args[0]
     dims = dims_of(run, tensor) if isinstance(tensor, Tensor) else None
+    if dims == ():
+        return None
     which = kwargs.get("dim", args[1] if len(args) > 1 else None)
     if which is None:
         return ()

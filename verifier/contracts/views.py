@@ -17,6 +17,7 @@ from verifier.contracts.objects import Dtype, Items, Options, Shape, Sizes, Tens
 from verifier.contracts.run import Dead, FreeShape, NotSimple, Run, Storage
 from verifier.contracts.tensors import (
     DTYPES,
+    ON_CPU,
     dims_of,
     dtype_argument,
     dtype_value,
@@ -43,6 +44,18 @@ from verifier.contracts.values import (
 )
 
 
+def unfollowed(run: Run, tensor: Tensor, hint: str, why: str, dtype: str | None) -> Tensor:
+    """A view of which nothing is known; where the elements of its source may overlap (``expand``), those of it may too."""
+    out = opaque(run, hint, why, dtype)
+    if tensor.layout == "other":
+        run.storages[out.storage].gap = overlapping(tensor)
+    return out
+
+
+def overlapping(tensor: Tensor) -> str:
+    return f"{tensor.host_name or tensor.key} has fewer elements in memory than its sizes say, or gaps, without contiguous()"
+
+
 def contiguous(run: Run, tensor: Tensor) -> Tensor:
     """May return self: the memory is not separate from that of the argument unless it is a copy for sure."""
     if is_contiguous(run, tensor):
@@ -61,6 +74,7 @@ def contiguous(run: Run, tensor: Tensor) -> Tensor:
         from_view_of=tensor.storage,
         contiguous=True,
         reordered=tensor.layout in ("dense", "other"),
+        gap=source.gap if source.gap == ON_CPU else "",
     )
     return Tensor(key, tensor.dims, tensor.dtype, key, "contiguous", host_name=tensor.host_name or tensor.key)
 
@@ -68,7 +82,7 @@ def contiguous(run: Run, tensor: Tensor) -> Tensor:
 def row(run: Run, tensor: Tensor, index: Value, span: Span, hint: str) -> Value:
     """``x[i]``: the dims from the second on, a part of the memory; torch throws for an index out of range."""
     if not isinstance(index, Int) or (not is_contiguous(run, tensor) and tensor.layout != "free"):
-        return opaque(run, hint, "an indexed tensor", tensor.dtype)
+        return unfollowed(run, tensor, hint, "an indexed tensor", tensor.dtype)
     count = size(run, tensor, const(0))
     assert isinstance(count, Int)
     if index.value is not None and index.value < 0:
@@ -116,7 +130,7 @@ def unfold(run: Run, tensor: Tensor, args: Sequence[Value], span: Span, hint: st
     """``x.unfold(dim, size, step)``: windows along a dim become a last dim."""
     dims = dims_of(run, tensor)
     numbers = [a for a in args if isinstance(a, Int)]
-    if dims is None or len(numbers) != 3 or numbers[0].value is None:
+    if not dims or len(numbers) != 3 or numbers[0].value is None:
         return opaque(run, hint, "unfold", tensor.dtype)
     at = numbers[0].value % len(dims)
     count, step = convert(numbers[1], PY), convert(numbers[2], PY)
@@ -179,7 +193,7 @@ def reinterpret(run: Run, tensor: Tensor, dims: tuple[Int, ...] | Shape, may_cop
         run.storages[key] = Storage(
             tensor.dtype, None, dims, how="view", initialized=source.initialized, host_name=tensor.host_name,
             content=source.content, content_origin=source.content_origin, from_view_of=tensor.storage,
-            reordered=tensor.layout in ("dense", "other"),
+            reordered=tensor.layout in ("dense", "other"), gap=overlapping(tensor) if tensor.layout == "other" else source.gap,
         )  # fmt: skip
         return Tensor(key, dims, tensor.dtype, key, "free", host_name=tensor.host_name)
     key = run.unique(hint)
@@ -187,7 +201,8 @@ def reinterpret(run: Run, tensor: Tensor, dims: tuple[Int, ...] | Shape, may_cop
         return Tensor(
             key, dims, tensor.dtype, tensor.storage, "contiguous", tensor.offset, host_name=tensor.host_name
         )
-    return Tensor(key, dims, tensor.dtype, tensor.storage, "free", tensor.offset, host_name=tensor.host_name)
+    layout: Any = "other" if tensor.layout == "other" else "free"
+    return Tensor(key, dims, tensor.dtype, tensor.storage, layout, tensor.offset, host_name=tensor.host_name)
 
 
 def view(run: Run, tensor: Tensor, name: str, args: Sequence[Value], span: Span, hint: str) -> Value:
@@ -197,7 +212,7 @@ def view(run: Run, tensor: Tensor, name: str, args: Sequence[Value], span: Span,
     if wanted is None or any(d.lo is not None and d.lo < 0 and d.value != -1 for d in wanted if d.type == PY):
         dims_only = all(isinstance(a, Int | Items | Sizes | Unknown) for a in args)
         kept = tensor.dtype if dims_only and not any(isinstance(a, Unknown) for a in args) else None
-        return opaque(run, hint, f"{name} with dims that are not followed", kept)
+        return unfollowed(run, tensor, hint, f"{name} with dims that are not followed", kept)
     free = [i for i, d in enumerate(wanted) if d.value == -1]
     total = numel(run, tensor)
     if len(free) > 1:
@@ -256,11 +271,13 @@ def flatten(run: Run, tensor: Tensor, args: Sequence[Value], kwargs: Mapping[str
     start = args[0] if args else kwargs.get("start_dim", const(0))
     end = args[1] if len(args) > 1 else kwargs.get("end_dim", const(-1))
     if not isinstance(start, Int) or not isinstance(end, Int) or start.value is None or end.value is None:
-        return opaque(run, hint, "flatten with dims that are not followed", tensor.dtype)
+        return unfollowed(run, tensor, hint, "flatten with dims that are not followed", tensor.dtype)
     if dims is None:
         if start.value == 0 and end.value == -1:
             return reinterpret(run, tensor, (numel(run, tensor),), True, hint)
-        return opaque(run, hint, "flatten of a tensor of unknown rank", tensor.dtype)
+        return unfollowed(run, tensor, hint, "flatten of a tensor of unknown rank", tensor.dtype)
+    if not dims:
+        return reinterpret(run, tensor, (const(1),), True, hint)
     first, last = start.value % len(dims), end.value % len(dims)
     return reinterpret(
         run, tensor, (*dims[:first], product(dims[first : last + 1]), *dims[last + 1 :]), True, hint
@@ -271,7 +288,9 @@ def squeeze(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: st
     dims = dims_of(run, tensor)
     at = args[0].value if args and isinstance(args[0], Int) else None
     if dims is None or at is None:
-        return opaque(run, hint, f"{name} of a tensor of unknown rank", tensor.dtype)
+        return unfollowed(run, tensor, hint, f"{name} of a tensor of unknown rank", tensor.dtype)
+    if name == "squeeze" and not dims:  # torch takes 0 and -1 for a dim of it
+        return tensor
     if name == "unsqueeze":
         at = at + len(dims) + 1 if at < 0 else at
         return reinterpret(run, tensor, (*dims[:at], const(1), *dims[at:]), False, hint)
@@ -280,7 +299,7 @@ def squeeze(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: st
         raise Dead
     if dims[at].value == 1:
         return reinterpret(run, tensor, (*dims[:at], *dims[at + 1 :]), False, hint)
-    return opaque(run, hint, "squeeze of a dim that may not be 1", tensor.dtype)
+    return unfollowed(run, tensor, hint, "squeeze of a dim that may not be 1", tensor.dtype)
 
 
 def other_view(run: Run, tensor: Tensor, dims: tuple[Int, ...] | Shape, hint: str) -> Tensor:
@@ -299,7 +318,9 @@ def other_view(run: Run, tensor: Tensor, dims: tuple[Int, ...] | Shape, hint: st
 def expand(run: Run, tensor: Tensor, args: Sequence[Value], hint: str) -> Value:
     wanted, dims = int_list(args), dims_of(run, tensor)
     if wanted is None or dims is None or len(wanted) < len(dims):
-        return opaque(run, hint, "expand that is not followed", tensor.dtype)
+        return unfollowed(
+            run, replace(tensor, layout="other"), hint, "expand that is not followed", tensor.dtype
+        )
     padded = [None] * (len(wanted) - len(dims)) + list(dims)
     out = tuple(d if w.value == -1 and d is not None else w for w, d in zip(wanted, padded, strict=True))
     return other_view(run, tensor, out, hint)
@@ -308,7 +329,9 @@ def expand(run: Run, tensor: Tensor, args: Sequence[Value], hint: str) -> Value:
 def permute(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: str) -> Value:
     dims = dims_of(run, tensor)
     if dims is None:
-        return opaque(run, hint, f"{name} of a tensor of unknown rank", tensor.dtype)
+        return unfollowed(run, tensor, hint, f"{name} of a tensor of unknown rank", tensor.dtype)
+    if not dims:
+        return tensor
     order = list(range(len(dims)))
     if name == "T":
         order.reverse()
@@ -318,7 +341,7 @@ def permute(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: st
     else:
         given = int_list(args)
         if given is None or any(g.value is None for g in given):
-            return opaque(run, hint, f"{name} with dims that are not followed", tensor.dtype)
+            return unfollowed(run, tensor, hint, f"{name} with dims that are not followed", tensor.dtype)
         values = [g.value % len(dims) for g in given if g.value is not None]
         if name == "permute":
             if sorted(values) != order:
@@ -328,7 +351,7 @@ def permute(run: Run, tensor: Tensor, name: str, args: Sequence[Value], hint: st
             a, b = values
             order[a], order[b] = order[b], order[a]
         else:
-            return opaque(run, hint, name, tensor.dtype)
+            return unfollowed(run, tensor, hint, name, tensor.dtype)
     if order == sorted(order):
         return tensor
     layout: Any = "other" if tensor.layout == "other" else "dense"
@@ -367,9 +390,9 @@ def maybe_self(
         dtype = wanted
     elif "dtype" in kwargs or any(_may_name_dtype(v) for v in values):
         dtype = None  # another one, which is not known
-    cuda = name == "cuda" or any(
-        isinstance(v, Text) and v.value.startswith("cuda") for v in (*args, *kwargs.values())
-    )
+    named = [v.value for v in (*args, *kwargs.values()) if isinstance(v, Text)]
+    cuda = name == "cuda" or any(t.startswith("cuda") for t in named)
+    moved = cuda or any(isinstance(v, Tensor) or _is_device(v) for v in (*args, *kwargs.values()))
     if dtype == tensor.dtype and not cuda and name in ("detach", "data", "alias"):
         return replace(tensor, key=tensor.key)
     key = run.unique(hint)
@@ -379,6 +402,12 @@ def maybe_self(
         content=source.content if dtype in (tensor.dtype, "i32", "i64") else None, content_origin=source.content_origin,
         from_view_of=tensor.storage,
     )  # fmt: skip
+    if name == "cpu" or any(t.startswith("cpu") for t in named) or (source.gap == ON_CPU and not moved):
+        run.storages[key].gap = ON_CPU
+    elif source.gap != ON_CPU and (
+        dtype is None or tensor.dtype is None or dtype == tensor.dtype
+    ):  # self, perhaps
+        run.storages[key].gap = overlapping(tensor) if tensor.layout == "other" else source.gap
     out = Tensor(key, tensor.dims, dtype, key, tensor.layout, host_name=tensor.host_name)
     if "memory_format" in kwargs or any(isinstance(v, Unknown) and not _is_device(v) for v in values):
         return replace(out, layout="free")
