@@ -11,9 +11,10 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
-from specs.contract import Clause, Contract, to_json
+from specs.contract import NULL_STORAGE, Clause, Contract, to_json
 from specs.location import Span
 from specs.results import Finding, GateResult, KernelResult, Outcome, PropertyResult, Reason, Verdict, Witness
 from verifier.contracts import streams
@@ -23,6 +24,7 @@ from verifier.ir.nodes import Kernel
 from verifier.prover import manifest
 from verifier.prover.engine import KernelVerdicts, Settings, verify
 from verifier.smt.solver import SolverPool
+from verifier.symex.setup import largest_size
 
 
 def run(context: GateContext) -> GateResult:
@@ -34,14 +36,14 @@ def run(context: GateContext) -> GateResult:
     counts: dict[str, int] = {}
     with SolverPool(context.effort, context.cache, context.deadline) as pool:
         pool.warm()
-        proved: dict[str, KernelVerdicts] = {}
+        known: dict[str, KernelVerdicts] = {}
         kept: list[KernelVerdicts] = []
         for i, contract in enumerate(context.contracts):
             context.progress(f"proving {contract.kernel}")
             kernel = find_kernel(context, contract)
-            shape = _shape(contract)
-            if shape in proved:
-                made = proved[shape]
+            shape = _shape(contract, context.policy.size_cap)
+            if shape in known:
+                made = known[shape]
             else:
                 try:
                     made = _one(
@@ -49,11 +51,8 @@ def run(context: GateContext) -> GateResult:
                     )
                 except DeadlinePassed:  # what was found before stands
                     made = _out_of_time(context, contract)
-                if (
-                    all(p.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE) for p in made.properties)
-                    and not made.clauses
-                ):
-                    proved[shape] = made
+                if not (made.clauses or made.findings) and all(_settled(p) for p in made.properties):
+                    known[shape] = made
             kept.append(made)
             if made.properties and contract.origin == "drafted":
                 made = _undecided(made, Reason.MISSING_CONTRACT, "the contract is only a draft")
@@ -151,11 +150,22 @@ def _share(context: GateContext, start: float, left: int) -> float:
     return min(context.deadline, now + max(2 * (end - now) / left, 2.0))
 
 
-def _shape(contract: Contract) -> str:
-    """The contract with its symbols numbered in order and without places and values: equal shapes, equal proofs."""
+def _settled(p: PropertyResult) -> bool:
+    """Whether the verdict is one for all launches of the same shape: nothing of it is about time or names."""
+    unnamed = (Reason.BUDGET, Reason.NOT_REPRODUCED, Reason.DIVERGENCE, Reason.VACUOUS)
+    return p.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE) or p.reason in unnamed
+
+
+def _shape(contract: Contract, cap: int) -> str:
+    """The contract with its symbols and storages numbered in order, without places and values.
+
+    Equal shapes, equal proofs; the domain's cap is larger where the problem's own sizes are.
+    """
     data = to_json(contract)
-    for key in ("gaps", "assumptions", "reference", "origin"):
+    for key in ("gaps", "reference", "origin"):
         data.pop(key)
+    data["assumptions"] = sorted({c["text"] for c in data["assumptions"]})
+    data["cap"] = max(cap, largest_size(contract))
     data["launch"] = {
         k: v
         for k, v in data["launch"].items()
@@ -166,8 +176,11 @@ def _shape(contract: Contract) -> str:
     data["symbols"] = [(names[s.name], s.kind, s.low, s.high, fixed.get(s.name)) for s in contract.symbols]
     data["requires"] = [(c["text"], c["accepted"]) for c in data["requires"]]
     data["no_alias"] = [(c["text"], c["accepted"]) for c in data["no_alias"]]
+    storages = dict.fromkeys(b["storage"] for b in data["buffers"] if b["storage"] not in ("", NULL_STORAGE))
+    numbers = {name: f"@{i}" for i, name in enumerate(storages)}
     for b in data["buffers"]:
         b.pop("source", None)
+        b["storage"] = numbers.get(b["storage"], b["storage"])
     text = json.dumps(data, sort_keys=True, default=str)
     return re.sub(r"[A-Za-z_]\w*", lambda m: names.get(m[0], m[0]), text)
 
@@ -189,7 +202,7 @@ def _one(
         pool=pool,
         properties=required,
         cap=context.policy.size_cap,
-        assignments=_assignments(context, contract),
+        assignments=cache(lambda: _assignments(context, contract)),
         replay=_replayer(context, contract, kernel),
         keep=_keeper(context, kernel),
         deadline=deadline,

@@ -40,8 +40,8 @@ class Discharger:
     t: Terms
     pool: SolverPool
     keep: Callable[[str, str], None] | None = None
-    small: tuple[Mapping[Term, Term], ...] = ()
-    large: tuple[Mapping[Term, Term], ...] = ()
+    small: Callable[[], tuple[Mapping[Term, Term], ...]] = tuple
+    large: Callable[[], tuple[Mapping[Term, Term], ...]] = tuple
     """Symbol values to try before the general query: a fault that a few sizes show needs no search."""
     done: dict[tuple[object, ...], Decision] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
@@ -59,6 +59,11 @@ class Discharger:
                 if found.status == "proved":
                     return replace(found, shown=plain)
             return replace(self._once(o, scale), shown=o)
+
+    def by_bounds(self, o: Obligation) -> bool:
+        """Whether no solver is needed for the claim."""
+        with self.t.unrecorded():
+            return Bounds(self.t, [*o.hyps, *o.facts]).prove(o.goal)
 
     def _once(self, o: Obligation, scale: float) -> Decision:
         key = (o.hyps, o.goal, frozenset(o.facts), scale, o.note)
@@ -96,7 +101,7 @@ class Discharger:
                 return Decision("proved", by="bounds", steps=tuple(bounds.used))
         assertions = [*o.facts, *o.hyps, *derived, t.not_(o.goal)]
         pins = self.large if o.property in ("overflow", "arithmetic", "lemma") else self.small
-        if any(self._fails_at(assertions, pin) for pin in pins[:3]):
+        if any(self._fails_at(assertions, pin) for pin in pins()[:3]):
             return Decision("refutable", by="sizes")
         if scale == 0:
             return Decision("unknown", "not shown by bounds", by="bounds")

@@ -11,8 +11,9 @@ obligation of the property and of what it leans on (races on barrier-divergence)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 
 from specs.clauses import ClauseError, ClauseUndefined, holds
 from specs.contract import Clause, Contract
@@ -23,20 +24,21 @@ from verifier.ir.nodes import Kernel
 from verifier.prover import host_faults
 from verifier.prover.discharge import Decision, Discharger
 from verifier.prover.evidence import Evidence
+from verifier.prover.failures import Failed, finding, pins, reason_of
 from verifier.prover.leaning import lean
 from verifier.prover.missing import Missing, missing_clause
 from verifier.prover.proposals import settle
 from verifier.prover.sizes import equal_sizes, large_sizes
 from verifier.prover.witness import candidates, is_problem, satisfiable, sizes_against
-from verifier.prover.wording import WHY, fault_seen
+from verifier.prover.wording import WHY
 from verifier.smt.solver import SolverPool
-from verifier.smt.terms import Term, TooLarge
+from verifier.smt.terms import TooLarge
 from verifier.symex.claims import Claims, Obligation
+from verifier.symex.emptiness import emptying_sizes, where_threads_run
 from verifier.symex.execute import launch_side, summarize
 from verifier.symex.operation_claims import claim_of, claims_at_uses, relevant
 from verifier.symex.setup import least_sizes
 from verifier.symex.summary import Operation, Summary
-from verifier.symex.symbols import pinned
 
 ROUNDS = 8
 MAX_OBLIGATIONS = 4000
@@ -45,12 +47,13 @@ Replay = Callable[[Witness, str, Span], Witness | None]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``replay`` confirms a witness (None: nothing can be refuted). ``assignments``: small symbol values to try."""
+    """``replay`` confirms a witness (None: nothing can be refuted). ``assignments``: small symbol values to try, made
+    when they are needed."""
 
     pool: SolverPool
     properties: tuple[str, ...]
     cap: int
-    assignments: tuple[Mapping[str, int], ...] = ()
+    assignments: Callable[[], tuple[Mapping[str, int], ...]] = tuple
     replay: Replay | None = None
     keep: Callable[[str, str], None] | None = None
     deadline: float = float("inf")
@@ -75,14 +78,6 @@ class KernelVerdicts:
     assumptions: tuple[Clause, ...] = ()
     """What proofs rest on besides the contract's own assumptions."""
     evidence: Evidence = field(default_factory=Evidence)
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    obligation: Obligation
-    decision: Decision
-    c: Claims
-    d: Discharger
 
 
 class _ClauseFound(Exception):
@@ -133,15 +128,24 @@ class _Engine:
     def __init__(self, kernel: Kernel, contract: Contract, settings: Settings, hurry: bool = False) -> None:
         self.kernel, self.contract, self.settings, self.hurry = kernel, contract, settings, hurry
         self.findings: list[Finding] = []
-        self.failed_operations: dict[object, _Failed] = {}
+        self.failed_operations: dict[object, Failed] = {}
         self.missing: list[Missing] = []
         self.asked: list[tuple[Obligation, Missing]] = []
         self.operation_counts: dict[str, list[int]] = {"overflow": [0, 0], "arithmetic": [0, 0]}
         self.assumed: dict[str, None] = {}
         self.evidence = Evidence()
         self.witness_budget = settings.max_witnesses
-        self.small = (*settings.assignments[:3], *equal_sizes(contract))
-        self.large = tuple(large_sizes(contract))
+        self.emptying = emptying_sizes(kernel, contract, settings.cap)
+
+    @cached_property
+    def small(self) -> tuple[Mapping[str, int], ...]:
+        """Small values of the symbols, to be tried for faults of an index."""
+        return (*self.settings.assignments()[:3], *equal_sizes(self.contract))
+
+    @cached_property
+    def large(self) -> tuple[Mapping[str, int], ...]:
+        """Large ones, for overflows."""
+        return tuple(large_sizes(self.contract))
 
     def run(self) -> KernelVerdicts:
         wrapped: frozenset[object] = frozenset()
@@ -200,7 +204,11 @@ class _Engine:
 
     def _discharger(self, s: Summary) -> Discharger:
         return Discharger(
-            s.t, self.settings.pool, self.settings.keep, small=pins(s, self.small), large=pins(s, self.large)
+            s.t,
+            self.settings.pool,
+            self.settings.keep,
+            small=cache(lambda: pins(s, self.small)),
+            large=cache(lambda: pins(s, self.large)),
         )
 
     def _late(self) -> bool:
@@ -231,7 +239,7 @@ class _Engine:
         mask = relevant(c.s)
         failing = 0
         lost: set[object] = set()
-        bad: dict[object, _Failed] = {}
+        bad: dict[object, Failed] = {}
         counts = self.operation_counts
         for op in c.s.operations:
             if not op.bit & mask:
@@ -249,10 +257,10 @@ class _Engine:
             if not op.lemma:
                 counts[op.property][0] += 1
             o = claim_of(c, op)
-            decision = d.decide(o)
+            decision = self._of_host(c, d, op, o) if op.host else d.decide(o)
             if decision.status == "proved":
                 self._keep(c, decision)
-            elif not op.lemma:
+            elif not op.lemma and not op.host:
                 decision = self._at_uses(c, d, op, decision)
             if decision.status == "proved":
                 if not op.lemma:
@@ -263,10 +271,20 @@ class _Engine:
             else:
                 failing |= op.bit
                 if op.key not in bad:
-                    bad[op.key] = _Failed(o, decision, c, d)
+                    bad[op.key] = Failed(o, decision, c, d)
                     if op.fault or op.property == "arithmetic":
                         self._blame(c, d, op, o, decision)
         return frozenset(bad), frozenset(lost)
+
+    def _of_host(self, c: Claims, d: Discharger, op: Operation, o: Obligation) -> Decision:
+        """A conversion of the host: exact, or exact unless an output is empty and the grid with it."""
+        where = where_threads_run(c, op, o, self.emptying)
+        if where is None:
+            return d.decide(o)
+        decision = d.decide(o if d.by_bounds(o) else where)
+        if decision.status == "proved" and decision.shown is not None:
+            self.assumed.update(dict.fromkeys(decision.shown.assumes))
+        return decision
 
     def _at_uses(self, c: Claims, d: Discharger, op: Operation, decision: Decision) -> Decision:
         """An operation whose value is used only where it kept its type counts as kept (a note at most)."""
@@ -290,7 +308,7 @@ class _Engine:
         """Remember the first failure of an operation; try to show it."""
         if op.key in self.failed_operations:
             return
-        self.failed_operations[op.key] = _Failed(o, decision, c, d)
+        self.failed_operations[op.key] = Failed(o, decision, c, d)
         if self._missing(c, d, o):
             return
         if op.host and self._refute_host(c, d, "overflow", o):
@@ -317,7 +335,7 @@ class _Engine:
             confirmed = self.settings.replay(w, property_, o.span)
             if confirmed is not None:
                 confirmed = replace(confirmed, domain=w.domain)
-                self.findings.append(self._finding(o, property_, confirmed))
+                self.findings.append(finding(o, property_, confirmed, self.kernel.label))
                 return True
             if tried >= 3 or self._late():
                 break
@@ -365,18 +383,6 @@ class _Engine:
         except (ClauseError, ClauseUndefined, OverflowError):
             return False
 
-    def _finding(self, o: Obligation, property_: str, w: Witness) -> Finding:
-        return Finding(
-            id=property_,
-            severity=Severity.ERROR,
-            span=o.span,
-            message=fault_seen(o, w),
-            kernel=self.kernel.label,
-            witness=w,
-            why=WHY.get(property_, ""),
-            gate="prove",
-        )
-
     # --- properties -------------------------------------------------------------------------------------------------
 
     def _with_gaps(self) -> list[PropertyResult]:
@@ -416,7 +422,7 @@ class _Engine:
             return self._operation_result(property_)
         if not check.applies(self.s):
             return PropertyResult(property_, Verdict.NOT_APPLICABLE)
-        failed: list[_Failed] = []
+        failed: list[Failed] = []
         total = proved = 0
         c, d = (self.host, self.host_d) if property_ == "launch" else (self.c, self.d)
         for item in check.claims(c):
@@ -431,7 +437,7 @@ class _Engine:
             if decision.status == "proved":
                 proved += 1
             else:
-                failed.append(_Failed(options[0], decision, c, d))
+                failed.append(Failed(options[0], decision, c, d))
         if not failed:
             if total == 0:
                 return self._nothing(property_)
@@ -447,12 +453,19 @@ class _Engine:
         places = [(a.guard, a.span) for a in self.s.accesses[:3]]
         if not places and not self.s.asserts:
             places = [(b.guard, b.span) for b in self.s.barriers[:3]] or [(t.true, self.kernel.span)]
-        for values in (*self.small, *self.large[:2], {}):
+        for values in self._launches():
             for guard, span in places:
                 o = c.single("vacuity", span, "the access is reachable", (guard,), t.false)
                 if satisfiable(c, self.d, o, values):
                     return True
         return False
+
+    def _launches(self) -> Iterator[Mapping[str, int]]:
+        """Sizes at which to look whether the kernel can be reached at all; those that cost nothing to find first."""
+        yield from equal_sizes(self.contract)
+        yield from self.small
+        yield from self.large[:2]
+        yield {}
 
     def _nothing(self, property_: str) -> PropertyResult:
         """No obligation although the construct is there: every pair was excluded by its kind (reads only)."""
@@ -464,6 +477,9 @@ class _Engine:
 
     def _any(self, options: Iterable[Obligation], c: Claims, d: Discharger) -> Decision:
         last = Decision("unknown", "nothing to try")
+        options = list(options)
+        if options[0].property == "launch":  # what needs no solver first
+            options.sort(key=lambda o: not d.by_bounds(o))
         for o in options:
             last = d.decide(o)
             if last.status == "proved":
@@ -472,7 +488,7 @@ class _Engine:
                 return last
         return last
 
-    def _unproved(self, property_: str, failed: list[_Failed], total: int, proved: int) -> PropertyResult:
+    def _unproved(self, property_: str, failed: list[Failed], total: int, proved: int) -> PropertyResult:
         clause_detail = ""
         spot = failed[0]
         for f in failed:
@@ -514,7 +530,7 @@ class _Engine:
             return PropertyResult(
                 property_, Verdict.UNKNOWN, Reason.MISSING_CONTRACT, clause_detail, total, proved, span=where
             )
-        reason, why = _reason(spot)
+        reason, why = reason_of(spot)
         detail = f"not shown: {spot.obligation.claim} ({where}); {why}"
         return PropertyResult(property_, Verdict.UNKNOWN, reason, detail, total, proved, span=where)
 
@@ -558,27 +574,11 @@ class _Engine:
                     proved,
                     span=f.obligation.span,
                 )
-        reason, why = _reason(spot)
+        reason, why = reason_of(spot)
         detail = f"not shown: {spot.obligation.claim} ({spot.obligation.span}); {why}"
         return PropertyResult(
             property_, Verdict.UNKNOWN, reason, detail, total, proved, span=spot.obligation.span
         )
-
-
-def pins(s: Summary, assignments: Iterable[Mapping[str, int]]) -> tuple[Mapping[Term, Term], ...]:
-    """Assignments as substitutions of the summary's symbols."""
-    return tuple(pinned(s.symbols, values, s.t) for values in assignments)
-
-
-def _reason(f: _Failed) -> tuple[Reason, str]:
-    why = f.decision.why
-    if why.startswith("unsupported:"):
-        return Reason.UNSUPPORTED, why.removeprefix("unsupported: ")
-    if f.decision.killed:
-        return Reason.RESOURCES, why
-    if f.decision.status == "refutable":
-        return Reason.NOT_REPRODUCED, "the solver has a model, but no run confirmed it"
-    return Reason.BUDGET, f"the solver gave up ({why or 'no reason given'})"
 
 
 __all__ = ["KernelVerdicts", "Settings", "Summary", "verify"]

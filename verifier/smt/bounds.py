@@ -57,6 +57,14 @@ class Bounds:
         for m in self.by_mono:
             self.by_mono[m].sort(key=len)
         self._nonneg: dict[Term, bool] = {}
+        self._positive = {
+            m[0]
+            for p in self.known
+            for m, c in p.items()
+            if len(p) == 2 and len(m) == 1 and c < 0 < p.get((), 0)
+        }
+        self._shown: dict[Term, bool] = {}
+        self._digits: list[tuple[Term, set[Term]]] | None = None
 
     def _fact(self, f: Term) -> bool:
         """Take in a fact; False for a disjunction, which may become a unit later."""
@@ -110,6 +118,10 @@ class Bounds:
             self._nonneg[atom] = found
         return found
 
+    def positive(self, atom: Term) -> bool:
+        """Whether the atom is known >= 1."""
+        return (atom.lo is not None and atom.lo >= 1) or atom in self._positive
+
     def _rest_nonneg(self, p: Poly, atom: Term) -> bool:
         # p = rest - atom <= 0, so atom >= rest
         rest = {m: c for m, c in p.items() if m != (atom,)}
@@ -144,10 +156,10 @@ class Bounds:
     def le0(self, goal: Term) -> bool:
         """Whether goal <= 0 is shown. Best first: fewest monomials that still have to be bounded."""
         start = self.t.poly(goal)
-        self._asked = {a for m in start for a in m}
         if self._bounded(start):
             self._note(start, ())
             return True
+        self._asked = self._digits_of({a for m in start for a in m})
         heap: list[tuple[int, int, int, int, Poly, tuple[Step, ...]]] = [(0, 0, 0, 0, start, ())]
         seen = {frozenset(start.items())}
         count = 0
@@ -179,6 +191,18 @@ class Bounds:
         if any(len(m) > 1 for m in last):
             signs = tuple(a for a in dict.fromkeys(a for m in last for a in m) if self.nonneg(a))
             self.used["last", t.from_poly(last), *signs] = None
+
+    def _digits_of(self, asked: set[Term]) -> set[Term]:
+        """With the quotients and remainders of what the goal is about, and theirs: bounds on an index are stated in them."""
+        if self._digits is None:
+            found = {a for p in self.known for m in p for a in m if a.op in ("quot", "rem")}
+            self._digits = [
+                (a, {x for m in self.t.poly(a.args[0]) for x in m}) for a in sorted(found, key=lambda a: a.id)
+            ]
+        for digit, of in self._digits:  # a digit of a digit comes later
+            if of and of <= asked:
+                asked.add(digit)
+        return asked
 
     def _open(self, p: Poly) -> int:
         """How many monomials of p are not evidently <= 0."""
@@ -230,7 +254,7 @@ class Bounds:
             return
         for larger, known in self.by_mono.items():
             extra = divide_mono(larger, mono)
-            if not extra or not all(a.lo is not None and a.lo >= 1 for a in extra):
+            if not extra or not all(self.positive(a) for a in extra):
                 continue
             raised = dict(p)
             del raised[mono]
@@ -260,8 +284,9 @@ class Bounds:
                     continue
                 known = self.by_mono.get(sub, ())[:8]
                 out.extend((h, rest, h[sub]) for h in known)
-                if not known and len(sub) == 1 and sub[0].level and sub[0].hi is not None:
-                    out.append(({sub: 1, (): -sub[0].hi} if sub[0].hi else {sub: 1}, rest, 1))
+                counter = len(sub) == 1 and sub[0].level and sub[0].hi is not None
+                if counter and (not known or sub[0].op == "app"):
+                    out.append((self._interval(sub[0]), rest, 1))
         else:
             for h in self.known:
                 own = h.get(mono, 0)
@@ -269,6 +294,9 @@ class Bounds:
                     out.append((h, (), own))
             out.extend(self._from_below(mono))
         return out
+
+    def _interval(self, atom: Term) -> Poly:
+        return {(atom,): 1, (): -atom.hi} if atom.hi else {(atom,): 1}
 
     def _from_below(self, mono: Mono) -> Iterator[tuple[Poly, Mono, int]]:
         """Lower bounds of the one factor of a monomial whose sign is open."""
@@ -303,6 +331,13 @@ class Bounds:
         t = self.t
         if self.contradiction or goal is t.true or goal in self.facts:
             return True
+        found = self._shown.get(goal)
+        if found is None:
+            found = self._shown[goal] = self._prove(goal)
+        return found
+
+    def _prove(self, goal: Term) -> bool:
+        t = self.t
         match goal.op:
             case "le0":
                 return self.le0(goal.args[0])

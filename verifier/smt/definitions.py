@@ -106,6 +106,7 @@ def quotient_lemmas(t: Terms, facts: Iterable[Term]) -> list[tuple[Term, Term, T
     known = [f for f in _conjuncts(facts) if f.op == "le0"]
     if quotients:
         known += _without_names(t, facts, known)
+    inequalities = [(f, f.args[0], t.poly(f.args[0])) for f in known]
     out: dict[Term, tuple[Term, Term]] = {}
     for q in quotients:
         a, b = q.args
@@ -113,20 +114,27 @@ def quotient_lemmas(t: Terms, facts: Iterable[Term]) -> list[tuple[Term, Term, T
         if len(pb) != 1:
             continue
         ((mb, cb),) = pb.items()
-        for f in (*known, *out):
-            p = f.args[0]
-            if p is a:
+        after = t.poly(t.add(a, t.one))
+        own = {m: c for m, c in after.items() if divide_mono(m, mb) is None or c % cb}
+        for f, p, poly in inequalities:  # grows
+            # p <= 0 says a <= a - p, which is X*b - 1 if b divides a + 1 - p
+            if p is a or any(
+                (poly.get(m, 0) - c) % cb if divide_mono(m, mb) is not None else poly.get(m) != c
+                for m, c in own.items()
+            ):
                 continue
-            bound = t.sub(t.sub(a, t.one), p)  # p = a - (bound) - 1  <=> a <= bound ... a < bound + 1
-            # p <= 0 means a - 1 - bound <= 0, i.e. a <= bound + 1; with X*b := bound + 2 we need a <= X*b - 1
-            top = t.add(bound, t.const(2))
-            poly = t.poly(top)
-            if not poly or not all(divide_mono(m, mb) is not None and c % cb == 0 for m, c in poly.items()):
+            top = dict(after)
+            for m, c in poly.items():
+                top[m] = top.get(m, 0) - c
+            divided = {divide_mono(m, mb): c // cb for m, c in top.items() if c}
+            if not divided or None in divided or any(c % cb for c in top.values()):
                 continue
-            quotient = t.from_poly({divide_mono(m, mb) or (): c // cb for m, c in poly.items()})
+            quotient = t.from_poly({m: c for m, c in divided.items() if m is not None})
             lemma = t.le(q, t.sub(quotient, t.one))
             if lemma is not t.true and lemma not in out:
                 out[lemma] = (f, q)
+                if lemma.op == "le0":
+                    inequalities.append((lemma, lemma.args[0], t.poly(lemma.args[0])))
     return [(lemma, f, q) for lemma, (f, q) in out.items()]
 
 

@@ -156,10 +156,10 @@ class Terms:
                 return mono[0]
         if len(items) > MAX_MONOMIALS:
             raise TooLarge(f"an index expression of more than {MAX_MONOMIALS} terms")
-        items.sort(key=lambda mc: (len(mc[0]), tuple(a.id for a in mc[0])))
-        key = ("poly", tuple(items))
+        key = frozenset(items)
         found = self._table.get(key)
         if found is None:
+            items.sort(key=lambda mc: (len(mc[0]), tuple(a.id for a in mc[0])))
             lo: int | None = 0
             hi: int | None = 0
             level = 0

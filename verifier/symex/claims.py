@@ -249,7 +249,7 @@ def _axes(
         return
     poly = _split(t, t.poly(d))
     factors: dict[tuple[Term, ...], None] = {}
-    sizes = {a: None for mono in poly for a in mono if a.level <= 1}
+    sizes = {a: None for mono in poly for a in mono if a.level <= (len(mono) > 1)}
     positive = {a for a in sizes if _positive(a) or bounded.prove(t.le(t.one, a))}
     for mono, coef in poly.items():
         uniform = tuple(a for a in mono if a in positive)

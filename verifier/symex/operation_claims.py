@@ -57,8 +57,6 @@ def _host_claim(c: Claims, op: Operation, text: str) -> Obligation:
 
 def claims_at_uses(c: Claims, op: Operation) -> Iterator[Obligation]:
     """The operation's obligation where its value is used (weaker: the use's path condition may exclude the fault)."""
-    if op.host and c.s.launch_deps & op.bit:
-        yield claim_of(c, op)
     if op.property == "arithmetic" and op.fault:
         return
     for sink in c.s.sinks:

@@ -87,7 +87,7 @@ def prepare(
     ``least``: further lower bounds of sizes, by name (see :func:`least_sizes`).
     """
     t = Terms(record)
-    cap = max(cap, _largest(contract))
+    cap = max(cap, largest_size(contract))
     symbols = symbol_terms(t, contract, cap, least or {})
     for name, value in fixed.items():
         symbols[name] = t.const(value)
@@ -138,7 +138,7 @@ def least_sizes(s: Summary) -> dict[str, int]:
     return out
 
 
-def _largest(contract: Contract) -> int:
+def largest_size(contract: Contract) -> int:
     """The largest size at the problem's or program's own values: whatever the cap, these are in the domain."""
     values = {s.name: s.value for s in contract.symbols if s.value is not None}
     found = list(values.values())
@@ -192,7 +192,8 @@ class _Builder:
             return self.lower.aliases[term]
         if not composite(term):
             return term
-        low = max(low, self.least.get(f"{name}'", low))
+        low = max(low, self.least.get(f"{name}'", low), low if term.lo is None else term.lo)
+        high = high if term.hi is None else min(high, term.hi)
         atom = t.app(f"{name}'", (), 0, low, max(low, high))
         self.lower.aliases[term] = atom
         self.s.definitions[atom] = (term, self.used)
@@ -250,18 +251,32 @@ class _Builder:
         """Lower buffer axes first, so that composite axes have a name wherever they occur later.
 
         Only axes of tensors that are said not to be empty are at least 1: ``torch::empty({n / 256})`` may well be empty.
-        The cap on a whole tensor bounds an axis only where no other axis is 0.
+        The cap on a whole tensor bounds an axis only where no other axis is 0: by what is said, or since a thread runs.
         """
         said = {c.text for c in self.s.contract.assumptions}
         for b in self.s.contract.buffers:
-            least = int(f"nonempty({b.param})" in said)
-            most = self.cap if least or len(b.shape) == 1 else (1 << 63) - 1
+            full = f"nonempty({b.param})" in said
+            axes: dict[str, Term] = {}
+            for text in b.shape:
+                with contextlib.suppress(ClauseError):
+                    axes[text] = self.lower.int(text)
+            short = {
+                text
+                for i, text in enumerate(b.shape)
+                if not full and self._least_axis(b, i, axes.get(text)) < 1
+            }
             for i, text in enumerate(b.shape):
-                try:
-                    self.used = 0
-                    self._alias(f"{b.param}.size{i}", self.lower.int(text), least, most)
-                except ClauseError:
+                if text not in axes:
                     continue
+                self.used = 0
+                capped = not any(other != i for other, what in enumerate(b.shape) if what in short)
+                most = self.cap if capped else (1 << 63) - 1
+                self._alias(f"{b.param}.size{i}", self.lower.int(text), int(full), most)
+
+    def _least_axis(self, b: Buffer, i: int, axis: Term | None) -> int:
+        """A lower bound of an axis where a thread runs."""
+        known = self.least.get(f"{b.param}.size{i}'", 0)
+        return known if axis is None or axis.lo is None else max(known, axis.lo)
 
     def _launch_int(self, text: str, what: str, high: int) -> Term:
         try:
