@@ -27,7 +27,7 @@ def test_the_witness_says_which_value(tmp_path: Path) -> None:
     file.write_text(TEXT)
     contract.write_text(CONTRACT)
     policy = Policy(required_gates=("static", "prove"), required_properties=("race-global",))
-    result = audit(file, Options(policy=policy, contract=contract, gates=("prove",), timeout=60))
+    result = audit(file, Options(policy=policy, contract=contract, gates=("prove",), timeout=300))
     (gate,) = (g for g in result.gates if g.gate == "prove")
     (race,) = (p for k in gate.kernels for p in k.properties if p.id == "race-global")
     assert race.verdict is Verdict.REFUTED

@@ -51,7 +51,7 @@ def verdicts(folder: Path, body: str, benign: bool) -> dict[str, Verdict]:
     head = "#include <cuda_runtime.h>\n__global__ void k(float* x, int* out, int n) {\n"
     path.write_text(f"{head}    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    {body}\n}}\n{MAIN}")
     policy = Policy(required_gates=("static", "prove"), benign_same_value=benign)
-    result = audit(path, Options(policy=policy, gates=("static", "prove"), timeout=60))
+    result = audit(path, Options(policy=policy, gates=("static", "prove"), timeout=300))
     assert not result.message, result.message
     found = [p for g in result.gates if g.gate == "prove" for k in g.kernels for p in k.properties]
     return {p.id: p.verdict for p in found if p.id.startswith("race")}

@@ -322,6 +322,8 @@ class _Engine:
         """Look for a witness that the simulator confirms; True and a finding when there is one."""
         if self.settings.replay is None or self.witness_budget <= 0 or self._late():
             return False
+        if property_ not in self.settings.properties:
+            return False
         if o.note and property_ in ("termination", "uninitialized"):
             return False  # no run shows a missing bound, or a variable without a value
         if any(f.id == property_ and f.span == o.span for f in self.findings):

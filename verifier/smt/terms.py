@@ -257,7 +257,23 @@ class Terms:
         if isinstance(a, Const):
             value = a.value & ((1 << bits) - 1)
             return self.const(value - (1 << bits) if signed and value >> (bits - 1) else value)
+        reduced = self._modulo(a, bits)
+        if reduced is not a:
+            return self.wrap(reduced, bits, signed)
         return self._make("wrap", f"{'i' if signed else 'u'}{bits}", (a,), a.level, 0, low, high)
+
+    def _modulo(self, a: Term, bits: int) -> Term:
+        """A term that is equal modulo 2**bits: inner reductions by multiples of it left out, coefficients small."""
+        half, whole = 1 << (bits - 1), 1 << bits
+        out = self.zero
+        for mono, coef in self.poly(a).items():
+            inner = [x for x in mono if x.op == "wrap" and int(x.name[1:]) >= bits]
+            rest = self.from_poly({tuple(x for x in mono if x not in inner): (coef + half) % whole - half})
+            try:
+                out = self.add(out, self.product([rest, *(x.args[0] for x in mono if x in inner)]))
+            except TooLarge:
+                return a
+        return out
 
     def bv(self, op: str, bits: int, a: Term, b: Term, lo: int | None, hi: int | None) -> Term:
         """A bit operation (and or xor) on ``bits`` bits, two's complement; the caller gives the interval."""

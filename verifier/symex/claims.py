@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import gcd
 
 from specs.location import Span
 from verifier.smt.definitions import closure, quotient_bounds
@@ -46,23 +47,26 @@ class Claims:
     """Builds obligations over one summary; remembers facts."""
 
     s: Summary
-    _own: dict[tuple[bool, tuple[Term, ...]], list[Term]] = field(default_factory=dict)
-    _known: dict[Term, list[Term]] | None = None
+    _own: dict[tuple[bool, bool, tuple[Term, ...]], list[Term]] = field(default_factory=dict)
+    _known: dict[bool, dict[Term, list[Term]]] = field(default_factory=dict)
     _memos: dict[tuple[str, int], dict[Term, Term]] = field(default_factory=dict)
 
     def base(self) -> list[Term]:
         """Preconditions of the launch and what they rest on."""
         return [*self.s.requires]
 
-    def facts_for(self, roots: Iterable[Term], links: bool = True) -> list[Term]:
-        """Facts about the roots' atoms (registered and by definition), for one thread."""
-        key = (links, tuple(roots))
+    def facts_for(self, roots: Iterable[Term], links: bool = True, congruent: bool = False) -> list[Term]:
+        """Facts about the roots' atoms (registered and by definition), for one thread.
+
+        ``congruent``: for claims about races, also what repeated reads have in common.
+        """
+        key = (links, congruent, tuple(roots))
         found = self._own.get(key)
         if found is None:
-            if self._known is None:
-                self._known = self.s.known()
-            found = closure(self.s.t, [*key[1], *self.base()], self._known if links else self.s.facts)
-            self._own[key] = found
+            if congruent not in self._known:
+                self._known[congruent] = self.s.known(congruent)
+            known = self._known[congruent] if links else self.s.facts
+            found = self._own[key] = closure(self.s.t, [*key[2], *self.base()], known)
         return found
 
     def single(
@@ -118,13 +122,14 @@ class Claims:
         """
         t, level = self.s.t, 2 if same_block else 1
         first, second = tuple(first), tuple(second)
+        race = property_.startswith("race")
         a = [
             self.rename(x, "1", level)
-            for x in (*self.facts_for((*first, *extra[0])), *self._geometry_facts())
+            for x in (*self.facts_for((*first, *extra[0]), True, race), *self._geometry_facts())
         ]
         b = [
             self.rename(x, "2", level)
-            for x in (*self.facts_for((*second, *extra[1])), *self._geometry_facts())
+            for x in (*self.facts_for((*second, *extra[1]), True, race), *self._geometry_facts())
         ]
         hyps = [self.rename(x, "1", level) for x in first] + [self.rename(x, "2", level) for x in second]
         hyps += [*together, self.distinct(same_block) if distinct is None else distinct]
@@ -197,12 +202,34 @@ def delinearise(
     """
     steps = {} if steps is None else steps
     out = list(dict.fromkeys(_axes(t, d, bounded, steps)))
+    whole = unwrapped(t, d)
+    if whole is not None:
+        out += [t.eq(whole, t.zero), *_axes(t, whole, bounded, steps)]
     for known in out:  # grows
         for rejoined in _rejoined(t, known, out):
             for more in (t.eq(rejoined, t.zero), *_axes(t, rejoined, bounded, steps)):
                 if more not in out:
                     out.append(more)
     return out
+
+
+def unwrapped(t: Terms, d: Term) -> Term | None:
+    """For ``d == 0`` with values that wrapped in it: the same without wrapping, equal to a multiple of what they wrap by.
+
+    Each ``wrap(x)`` is ``x - 2**w * q`` for some integer q; one fresh unknown stands for the sum of these multiples.
+    """
+    exact: Term = t.zero
+    step = 0
+    for mono, coef in t.poly(d).items():
+        (atom,) = mono if len(mono) == 1 else (t.zero,)
+        if atom.op == "wrap":
+            exact = t.add(exact, t.mul(t.const(coef), atom.args[0]))
+            step = gcd(step, coef << int(atom.name[1:]))
+        else:
+            exact = t.add(exact, t.from_poly({mono: coef}))
+    if not step:
+        return None
+    return t.sub(exact, t.mul(t.const(step), t.app(t.fresh_name("multiple"), (), 2)))
 
 
 def _rejoined(t: Terms, known: Term, equal: list[Term]) -> Iterator[Term]:

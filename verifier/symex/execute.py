@@ -23,6 +23,7 @@ from specs.contract import Contract
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term, TooLarge
+from verifier.symex import cells
 from verifier.symex.copies import CopyRules, merged, settle
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.launch import composite
@@ -109,8 +110,9 @@ class Executor(LoopRules, CopyRules, Evaluator):
             case ir.WarpOp():
                 self._warp(s)
             case ir.Fence():
-                pass
+                cells.forget(self.state)
             case ir.CopyGroup():
+                cells.forget(self.state)
                 self.copy_group(s)
             case ir.Declare(name=name):
                 self.s.declared.append((name, len(self.s.accesses), self.iters))
@@ -194,6 +196,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
             join_epochs(self, cond, no, a.block, b.block),
             join_epochs(self, cond, no, a.warp, b.warp),
             copies,
+            cells.kept(a, b),
             groups,
         )
 
@@ -296,7 +299,9 @@ class Executor(LoopRules, CopyRules, Evaluator):
                 )
                 self.state.env[local] = self.loaded(moved, field.type, pointer.deps)
             return
-        self.state.env[s.var] = self.loaded(pointer, s.place.type, pointer.deps)
+        value = self.state.env[s.var] = self.loaded(pointer, s.place.type, pointer.deps)
+        if not s.volatile and s.agent == "thread":
+            cells.note_load(self, pointer, s.place.type, value, s.span)
 
     def loaded(self, pointer: Ptr, type_: ir.Type, deps: int) -> Value:
         """What a load yields: the launch's contents of a buffer nobody writes, else unknown."""
@@ -349,25 +354,24 @@ class Executor(LoopRules, CopyRules, Evaluator):
 
     def _store(self, s: ir.Store) -> None:
         size = ir.size_of(s.place.type)
-        value: Term | None = None
-        if s.value is not None:
-            v = self.eval(s.value)
-            value = (
-                v.term if isinstance(v, Val) else None
-            )  # a pointer that is read from memory is any pointer
-            if self.s.same_value:
-                self.sink(v.deps, s.span, "a stored value")
+        v = self.eval(s.value) if s.value is not None else None
+        value = v.term if isinstance(v, Val) else None  # a pointer that is read from memory is any pointer
+        if v is not None and self.s.same_value:
+            self.sink(v.deps, s.span, "a stored value")
         for _, part in s.parts:
             self.eval(part)
-        _, made = self.access(
+        pointer, made = self.access(
             "write", s.place, size, s.span, value, vector=bool(s.parts), volatile=s.volatile, agent=s.agent
         )
+        plain = s.agent == "thread" and not s.parts and not s.volatile
+        cells.note_store(self, pointer, s.place.type, v if plain else None)
         if s.agent == "async":
             self.start_copies(made)
 
     def _atomic(self, s: ir.Atomic) -> None:
         for a in s.args:
             self.eval(a)
+        cells.forget(self.state)
         self.access("atomic", s.place, ir.size_of(s.place.type), s.span, scope=s.scope)
         if s.var:
             self.state.env[s.var] = self.fresh_of(s.place.type, "atomic")
@@ -375,6 +379,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
     # --- synchronisation --------------------------------------------------------------------------------------------
 
     def _barrier(self, s: ir.Barrier) -> None:
+        cells.forget(self.state)
         match s.kind:
             case "block":
                 self._block_barrier(s.site, s.span, "__syncthreads")
@@ -409,6 +414,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
         )
 
     def _block_barrier(self, site: str, span: Span, what: str) -> None:
+        cells.forget(self.state)
         self._event("block", site, span, what, Val(self.t.zero))
         epoch = (Epoch(self.t.true, f"{site}{self.path}", self.iters),)
         self.state.block = epoch

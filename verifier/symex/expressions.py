@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
@@ -21,6 +21,9 @@ from verifier.smt.terms import Const, Term, TooLarge
 from verifier.symex import calls, pointers
 from verifier.symex.floats import range_of
 from verifier.symex.summary import Access, Epoch, Gap, MemoryObject, Operation, Sink, Summary
+
+if TYPE_CHECKING:
+    from verifier.symex.cells import Cell
 
 
 class Unmodelled(Exception):
@@ -61,6 +64,8 @@ class State:
     warp: tuple[Epoch, ...]
     copies: tuple[tuple[Access, int], ...] = ()
     """Asynchronous accesses in flight, each with the number of its group; -1: its group is not ended."""
+    cells: tuple[Cell, ...] = ()
+    """What was read or written lately, and cannot have changed since without a race."""
     groups: int | None = 0
     """How many groups the thread has ended; None if that differs by path."""
 

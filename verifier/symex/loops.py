@@ -11,7 +11,7 @@ is checked on the executed body, and weakened and redone otherwise. The argument
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from specs.location import Span
@@ -20,6 +20,7 @@ from verifier.smt.terms import Const, Term
 from verifier.symex.copies import Carried, CopyRules
 from verifier.symex.endings import ending
 from verifier.symex.expressions import Ptr, State, Unmodelled, Val, Value, int_range
+from verifier.symex.rounds import most_tests
 from verifier.symex.summary import Epoch, Operation
 from verifier.symex.syntax import (
     assigned,
@@ -29,7 +30,6 @@ from verifier.symex.syntax import (
     reads,
     strip_conversions,
     toggles,
-    unconverted,
     updates_of,
 )
 
@@ -178,23 +178,33 @@ class LoopRules(_Base):
         breaks = s.label in left
         outward = [x for x in left if x != s.label]
         start = 1 if barrier else 2
-        levels = dict.fromkeys(modified, start)
-        alive = 1
+        assumed = _Assumed(steps, {}, dict.fromkeys(modified, start), 1)
         mark, path = self._mark(), self.path
         for attempt in range(REDO_LIMIT):
-            trial = _Iteration(self, s, modified, steps, levels, alive, barrier, bool(left))
+            trial = _Iteration(self, s, modified, assumed, barrier, bool(left))
             redo = trial.execute()
             if redo is None:
                 trial.leave(breaks, bool(outward))
                 self.s.loops.append(ending(self.t, s, trial.steps, trial.entry, self.wrapped))
                 self.path = path
                 return
-            steps, levels, alive = redo
+            assumed = redo
             self._rollback(mark)
             self.path = path
             if attempt == REDO_LIMIT - 2:
-                steps, levels, alive = {}, dict.fromkeys(modified, 2), 2
+                assumed = _Assumed({}, {}, dict.fromkeys(modified, 2), 2)
         raise Unmodelled("loop", "its variables did not settle", s.span)
+
+
+@dataclass(frozen=True, slots=True)
+class _Assumed:
+    """What an iteration takes for granted and then checks: counters' steps (``cycles``: those that wrap at their type),
+    the level of each variable, and of whether a thread is still in the loop."""
+
+    steps: dict[str, Term]
+    cycles: dict[str, Term]
+    levels: dict[str, int]
+    alive: int
 
 
 class _Iteration:
@@ -205,19 +215,18 @@ class _Iteration:
         x: LoopRules,
         s: ir.Loop,
         modified: list[str],
-        steps: dict[str, Term],
-        levels: dict[str, int],
-        alive: int,
+        assumed: _Assumed,
         barrier: bool,
         can_leave: bool,
     ) -> None:
         self.x, self.s, self.t = x, s, x.t
-        self.modified, self.steps, self.levels, self.alive = modified, dict(steps), dict(levels), alive
+        self.modified, self.steps, self.cycles = modified, dict(assumed.steps), dict(assumed.cycles)
+        self.levels, self.alive = dict(assumed.levels), assumed.alive
         self.barrier, self.can_leave = barrier, can_leave
         self.entry = x.state.copy()
         self.outer = x.iters
         self.names = {v: self.t.fresh_name(f"{v}@") for v in modified}
-        self.limit = self._count_limit()
+        self.limit = most_tests(x, s, self.steps, modified, self.entry)
         last = self.limit
         if last is not None and not s.head and plain_test(s.cond):
             last = max(0, last - 1)  # nothing happens at the test that fails, so k counts rounds of the body
@@ -226,61 +235,6 @@ class _Iteration:
         self.end: State = self.entry
         self.carried: Carried
         self.head_env: dict[str, Value] = {}
-
-    def _count_limit(self) -> int | None:
-        """An upper bound on the number of tests, from ``v < B`` with v = init + k*c, c >= 1 (or the mirror image)."""
-        best: int | None = None
-        stack: list[ir.Expr] = [self.s.cond]
-        while stack:
-            e = stack.pop()
-            if isinstance(e, ir.And):
-                stack += [e.left, e.right]
-            elif isinstance(e, ir.Compare):
-                for v, bound, op in ((e.left, e.right, e.op), (e.right, e.left, _MIRROR[e.op])):
-                    limit = self._limit_from(unconverted(v, self.x.wrapped), bound, op)
-                    if limit is not None:
-                        best = limit if best is None else min(best, limit)
-        return best
-
-    def _limit_from(self, v: ir.Expr, bound: ir.Expr, op: str) -> int | None:
-        if (
-            not isinstance(v, ir.Read)
-            or v.name not in self.steps
-            or any(r in self.modified for r in reads(bound))
-        ):
-            return None
-        init = self.entry.env[v.name]
-        if not isinstance(init, Val) or not isinstance(bound.type, ir.Int):
-            return None
-        mark = self.x._mark()
-        try:
-            b = self.x.value(bound).term
-        except Unmodelled:
-            return None
-        finally:
-            self.x._rollback(mark)
-        step = self.steps[v.name]
-        if (
-            op in ("lt", "le")
-            and step.lo is not None
-            and step.lo >= 1
-            and b.hi is not None
-            and init.term.lo is not None
-        ):
-            room = b.hi + (op == "le") - init.term.lo
-        elif (
-            op in ("gt", "ge")
-            and step.hi is not None
-            and step.hi <= -1
-            and b.lo is not None
-            and init.term.hi is not None
-        ):
-            room = init.term.hi + (op == "ge") - b.lo
-            step = self.t.neg(step)
-        else:
-            return None
-        assert step.lo is not None
-        return max(0, -(-room // step.lo))
 
     def at(self, count: Term) -> dict[str, Value]:
         """The modified locals at the head of iteration ``count``."""
@@ -294,11 +248,19 @@ class _Iteration:
                     out[v] = Ptr(tuple((c, o, t.add(off, moved)) for c, o, off in init.alts), init.deps)
                 else:
                     out[v] = Val(t.add(init.term, moved), init.deps)
+            elif v in self.cycles and isinstance(init, Val):
+                exact = t.add(init.term, t.mul(count, self.cycles[v]))
+                out[v] = Val(self._wrapped(v, exact), init.deps)
             elif isinstance(init, Ptr):
                 continue
             else:
                 out[v] = Val(self._unknown(v, init.term, (*self.outer, count)))
         return out
+
+    def _wrapped(self, v: str, exact: Term) -> Term:
+        type_ = self.x.s.kernel.locals[v]
+        assert isinstance(type_, ir.Int)
+        return self.t.wrap(exact, type_.bits, type_.signed)
 
     def _unknown(self, v: str, init: Term, args: tuple[Term, ...]) -> Term:
         t, name = self.t, self.names[v]
@@ -329,6 +291,7 @@ class _Iteration:
             head, end = self.head_env.get(v), self.end.env.get(v)
             if (
                 v in self.steps
+                or v in self.cycles
                 or v not in self.x.relevant
                 or not isinstance(head, Val)
                 or not isinstance(end, Val)
@@ -355,12 +318,13 @@ class _Iteration:
         out.append(("le_init", t.le(value, init)))
         return out
 
-    def execute(self) -> tuple[dict[str, Term], dict[str, int], int] | None:
+    def execute(self) -> _Assumed | None:
         """Run head, test, body and step once; None when the assumptions held, else weaker ones for a new attempt."""
         x, t, s = self.x, self.t, self.s
         x.iters = (*self.outer, self.k)
         self.carried = Carried(x, (*s.head, *s.body, *s.step), self.entry, self.k)
         x.state = self.entry.copy()
+        x.state.cells = ()
         self.carried.head(x.state)
         for v in self.modified:
             x.state.env.pop(v, None)
@@ -399,21 +363,33 @@ class _Iteration:
             self._link_epochs(place, first_access, first_barrier)
         return None
 
-    def _check(self) -> tuple[dict[str, Term], dict[str, int], int] | None:
+    def _check(self) -> _Assumed | None:
         t = self.t
-        steps, levels, alive = dict(self.steps), dict(self.levels), self.alive
+        steps, cycles, levels, alive = dict(self.steps), dict(self.cycles), dict(self.levels), self.alive
         if self.end.guard is not t.false:
             for v in self.modified:
                 head, end = self.head_env.get(v), self.end.env.get(v)
                 if v in steps:
                     if not self._advanced(head, end, steps[v]):
-                        del steps[v]
+                        step = steps.pop(v)
+                        if isinstance(end, Val) and isinstance(self.x.s.kernel.locals[v], ir.Int):
+                            cycles[v] = step
                     elif isinstance(end, Val):
+                        self.x.state = self.end
+                        self.x.sink(end.deps, self.s.span, "a loop counter")
+                elif v in cycles:
+                    if (
+                        not isinstance(head, Val)
+                        or not isinstance(end, Val)
+                        or end.term is not self._wrapped(v, t.add(head.term, cycles[v]))
+                    ):
+                        del cycles[v]
+                    else:
                         self.x.state = self.end
                         self.x.sink(end.deps, self.s.span, "a loop counter")
                 elif isinstance(end, Val) and levels[v] < 2 and self._level(end.term) > levels[v]:
                     levels[v] = 2
-                if v not in steps and isinstance(self.entry.env[v], Val):
+                if v not in steps and v not in cycles and isinstance(self.entry.env[v], Val):
                     init = self.entry.env[v]
                     if isinstance(init, Val) and init.term.level > levels[v]:
                         levels[v] = init.term.level
@@ -422,9 +398,8 @@ class _Iteration:
             guards = [st.guard for label in labels for st in self.x.exits.get(label, ())]
             if any(self._level(g) > alive for g in guards):
                 alive = 2
-        if (steps.keys(), levels, alive) != (self.steps.keys(), self.levels, self.alive):
-            return steps, levels, alive
-        return None
+        found = _Assumed(steps, cycles, levels, alive)
+        return None if found == _Assumed(self.steps, self.cycles, self.levels, self.alive) else found
 
     def _advanced(self, head: Value | None, end: Value | None, step: Term) -> bool:
         t = self.t
@@ -447,7 +422,7 @@ class _Iteration:
         x, t = self.x, self.t
         for v in self.modified:
             init, end = self.entry.env[v], self.end.env.get(v)
-            if v in self.steps or not isinstance(init, Val) or not isinstance(end, Val):
+            if v in self.steps or v in self.cycles or not isinstance(init, Val) or not isinstance(end, Val):
                 continue
             for (candidate, base), (_, step) in zip(
                 self._candidates(v, init.term, init.term),
@@ -552,8 +527,11 @@ class _Iteration:
             init = self.entry.env[v]
             if v in self.steps and isinstance(init, Val):
                 level = max(level, self.steps[v].level)
+            elif v in self.cycles:
+                level = max(level, self.cycles[v].level)
         count = t.app(self.k.name + ":exit", self.outer, level, 0, self.limit)
         x.state = self.entry.copy()
+        x.state.cells = ()
         self.carried.leave(x.state, count)
         for v in self.modified:
             x.state.env.pop(v, None)
@@ -590,6 +568,3 @@ class _Iteration:
         if self.barrier:
             x.state.block = self._after(self.previous_block, count, [st.block for st in broke])
             x.state.warp = self._after(self.previous_warp, count, [st.warp for st in broke])
-
-
-_MIRROR = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}

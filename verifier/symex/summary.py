@@ -166,6 +166,8 @@ class Summary:
     links: dict[Term, list[Term]] = field(default_factory=dict)
     """Loop variable at iteration k -> what it is at k+1. Holds only where operations and lemmas do, so that these are
     shown without it (the interval of the value at k+1 would show them)."""
+    congruent: dict[Term, list[Term]] = field(default_factory=dict)
+    """Loaded value -> when it equals what the thread read or wrote before; holds up to the first race."""
     accesses: list[Access] = field(default_factory=list)
     barriers: list[BarrierEvent] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
@@ -197,11 +199,12 @@ class Summary:
         """Register facts that hold of an atom for every thread."""
         self.facts.setdefault(atom, []).extend(f for f in facts if f is not self.t.true)
 
-    def known(self) -> dict[Term, list[Term]]:
-        """Facts and links of each atom."""
+    def known(self, congruent: bool = False) -> dict[Term, list[Term]]:
+        """Facts and links of each atom; for claims about races also what repeated reads have in common."""
         out = {atom: list(facts) for atom, facts in self.facts.items()}
-        for atom, links in self.links.items():
-            out.setdefault(atom, []).extend(links)
+        for more in (self.links, self.congruent) if congruent else (self.links,):
+            for atom, facts in more.items():
+                out.setdefault(atom, []).extend(facts)
         return out
 
     def expand(self, term: Term, bit: int = 1) -> Term:
