@@ -95,29 +95,116 @@ def _shift_index(by: str) -> Change:
 
 
 def _unsplit_fill(line: str) -> Iterator[str]:
-    """``tile[i] = c ? a : b;`` -> ``if (c) tile[i] = a;``: the cell keeps old contents."""
-    if match := re.match(r"(\s*)([\w\[\]. ]+) = (.+) \? (.+) : (.+);", line):
+    """``tile[i] = c ? a : b;`` -> ``if (c) tile[i] = a;`` (or no fill with a constant): the cell keeps old contents."""
+    if match := re.match(r"(\s*(?:if \(.+\) |else )?)([\w\[\]. +*/%()-]+\]) = (.+?) \? (.+) : (.+);", line):
         indent, target, condition, value, _ = match.groups()
         yield f"{indent}if ({condition}) {target} = {value};"
+    if match := re.match(rf"(\s*(?:(?:if|for) \(.+\) )?)[\w\[\]. +*/%()-]+ = {_CONSTANT};(?=$| )", line):
+        if not re.match(r"\s*(?:const |return )?[a-z]\w* \w+ = ", line):
+            yield f"{match[1]};{line[match.end() :]}"
 
+
+_CONSTANT = r"-?(?:0|[01]\.0f?|0u|INFINITY|(?:FLT|INT|UINT)_M(?:AX|IN))"
+_PLAIN = {
+    "Add": "*({0}) += ({1})",
+    "Sub": "*({0}) -= ({1})",
+    "Or": "*({0}) |= ({1})",
+    "And": "*({0}) &= ({1})",
+    "Xor": "*({0}) ^= ({1})",
+    "Max": "if (*({0}) < ({1})) *({0}) = ({1})",
+    "Min": "if (*({0}) > ({1})) *({0}) = ({1})",
+    "Exch": "*({0}) = ({1})",
+}
+_OLD = {"Add": "((*({0}) += ({1})) - ({1}))", "Sub": "((*({0}) -= ({1})) + ({1}))"}
+
+
+def _plain_atomic(line: str) -> Iterator[str]:
+    """``atomicAdd(p, v)`` as a plain read and write; where its value is used only if that is known from the new one."""
+    for match in re.finditer(r"\batomic(Add|Sub|Or|And|Xor|Max|Min|Exch)\(", line):
+        if (end := _closing(line, match.end() - 1, "()")) < 0:
+            continue
+        inner = line[match.end() : end]
+        comma = next((i for i, c in enumerate(inner) if c == "," and _balanced(inner[:i])), -1)
+        alone = line[end + 1 :].startswith(";") and re.fullmatch(r"\s*|.*[)};:] ?", line[: match.start()])
+        form = (_PLAIN if alone else _OLD).get(match[1])
+        if comma >= 0 and form is not None:
+            new = form.format(inner[:comma].strip(), inner[comma + 1 :].strip())
+            yield f"{line[: match.start()]}{new}{line[end + 1 :]}"
+
+
+def _balanced(text: str) -> bool:
+    return all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
+
+
+def _each(*changes: Change) -> Change:
+    def change(line: str) -> Iterator[str]:
+        for one in changes:
+            yield from one(line)
+
+    return change
+
+
+_WIDE = r"(?:std::)?(?:u?int64_t|size_t|ptrdiff_t|(?:unsigned )?long long(?: int)?)"
+_INDEX = rf"\b(?:const )?(?:{_WIDE}|int|unsigned|unsigned int|u?int32_t) (\w+)(?= = )"
 
 OPERATORS: dict[str, Change] = {
     "guard-dropped": _drop_guard,
     "less-to-less-equal": _replace(r"(?<=[\w)\]] )<(?= [\w(])", "<="),
     "greater-equal-to-greater": _replace(r"(?<=[\w)\]] )>=(?= [\w(])", ">"),
-    "greater-to-greater-equal": _replace(r"(?<=[\w)\]] )>(?= [\w(])", ">="),
+    "greater-to-greater-equal": _replace(
+        # a loop that halves down to 0 would not end, and numbers with a point are no indices
+        r"(?<=[\w)\]] )>(?= [\w(])(?! -?\d+\.)(?! 0; \w+ (?:>>=|/=))",
+        ">=",
+    ),
     "index-plus-one": _shift_index(" + 1"),
     "index-minus-one": _shift_index(" - 1"),
-    "barrier-removed": _replace(r"__sync(?:threads|warp)\(\);", ";"),
-    "barrier-in-branch": _replace(r"__syncthreads\(\);", "if (threadIdx.x != 0) __syncthreads();"),
-    "stride-changed": _replace(r"\+= ([A-Za-z_][\w.]*(?: \* [\w.]+)?)(?=\))", r"+= \1 - 1"),
-    "narrowed": _replace(r"\b(?:const )?(?:int64_t|long long|int|unsigned) (\w+)(?= = )", r"signed char \1"),
-    "remainder-of-negative": _replace(r"([\w.]+) % (?=\w)", r"(\1 - 1) % "),
+    "barrier-removed": _replace(r"(?:__sync(?:threads|warp)|\w+\.sync)\(\);", ";"),
+    "barrier-in-branch": _each(
+        _replace(r"__syncthreads\(\);", "if (threadIdx.x != 0) __syncthreads();"),
+        _replace(r"__syncthreads\(\);", "if (threadIdx.x < 32) __syncthreads();"),
+    ),
+    "stride-changed": _each(
+        _replace(r"\+= ([A-Za-z_][\w.]*(?: \* [\w.]+)?)(?=\))", r"+= \1 - 1"),
+        _replace(r"\+= (?:[A-Za-z_][\w.]*(?: \* [\w.]+)?)(?=\))", r"+= 1"),
+        _replace(r"(?<=\+= )([A-Za-z_][\w.]*) \* [A-Za-z_][\w.]*(?=\))", r"\1"),
+        _replace(r"(?<=tride = )(.+) \* .+(?=;)", r"\1"),
+    ),
+    "narrowed": _each(_replace(_INDEX, r"signed char \1"), _replace(_INDEX, r"short \1")),
+    "wide-to-int": _each(
+        _replace(rf"\b{_WIDE} (\w+)(?= = )", r"int \1"),
+        _replace(rf"\({_WIDE}\) ?(?=[\w(])", ""),
+        _replace(rf"\bstatic_cast<{_WIDE}>(?=\()", ""),
+    ),
+    "remainder-of-negative": _each(
+        _replace(r"((?:[\w.]+ [/*] )*[\w.]+) % (?=\w)", r"(\1 - 1) % "),
+        _replace(r"\(([^()]+)\) % (?=\w)", r"(\1 - 1) % "),
+        _replace(r"\(([^()]+)\) % (?=\w)", r"-(\1) % "),
+        _replace(r"\(([^()]+) \+ (\w+)\) % \2\b", r"(\1) % \2"),
+        _replace(r"\((\w+) \+ (\w+) - 1\) % \2\b", r"(\1 - 1) % \2"),
+    ),
     "array-shrunk": _replace(r"(?<=\w)\[([A-Za-z_0-9 +*()]+)\](?=;|\[\w[^\]]*\];)", r"[\1 - 1]"),
-    "atomic-made-plain": _replace(r"atomicAdd\(([^,;]+), ([^;]+)\)(?=;)", r"*(\1) += \2"),
-    "mask-shrunk": _replace(r"0xffffffffu?", "0x0000ffffu"),
+    "atomic-made-plain": _plain_atomic,
+    "mask-shrunk": _each(
+        *(
+            _replace(r"\b0x[fF]{8}u?\b|(?<=\()(?:FULL\w*|ALL\w*|\w*MASK\w*|full\w*)(?=[,)])", mask)
+            for mask in ("0x0000ffffu", "0xfffffffeu", "0x7fffffffu")
+        )
+    ),
     "fill-dropped": _unsplit_fill,
 }
+WIDENED = frozenset({"wide-to-int"})
+"""Operators whose mutants go wrong only beyond 2^31."""
+NARROWING = frozenset({"narrowed", "wide-to-int"})
+"""Operators whose mutants lose values on the changed line."""
+
+
+def _indexes(text: str, line: str) -> bool:
+    """Whether the variable that this line declares (if it does) is used in an index, a comparison or another's value."""
+    name = re.search(_INDEX, line)
+    if name is None:
+        return True
+    uses = rf"\[[^\]]*\b{name[1]}\b|\b{name[1]} [<>!=]=? |[<>!=]=? {name[1]}\b|= [^;]*\b{name[1]}\b.* [*+] |[*+] {name[1]}\b"
+    return re.search(uses, text.replace(line, "")) is not None or line.lstrip().startswith("for ")
 
 
 def mutants(text: str) -> Iterator[Mutant]:
@@ -133,6 +220,8 @@ def mutants(text: str) -> Iterator[Mutant]:
             if operator == "array-shrunk" and not re.match(r"\s*(?:__shared__ )?[\w]+ \w+\[.*\];", line):
                 continue
             for count, new in enumerate(change(line)):
+                if operator in NARROWING and not _indexes(text, line):
+                    continue
                 mutated = "\n".join([*lines[: number - 1], new, *lines[number:]])
                 if mutated not in seen:
                     seen.add(mutated)

@@ -7,6 +7,7 @@ CUDA accepts; deterministic for a seed; the first ones differ in kind (two block
 Example::
 
     small_launches(contract, count=4, seed=0, max_threads=4096)   # [{"n": 257}, {"n": 1}, {"n": 512}, {"n": 1000}]
+    large_launches(contract, count=1, seed=0, least=1 << 31)      # [{"n": 2147483649}]
 """
 
 from __future__ import annotations
@@ -73,6 +74,35 @@ def small_launches(
         return [values for _, values in sorted(larger, key=lambda item: item[0])[:1]]
     taken = _varied(list(found.values()), count)
     return [*taken, *(_edges(contract, plan, rng, max_threads, taken) if edges else ())]
+
+
+def large_launches(contract: Contract, *, count: int, seed: int, least: int) -> list[dict[str, int]]:
+    """Up to ``count`` assignments whose largest buffer has more than ``least`` elements, with little work a thread."""
+    plan = _plan(contract)
+    rng = random.Random(seed)
+    found: dict[tuple[int, ...], tuple[dict[str, int], _Shape]] = {}
+    most = max(least, 2).bit_length()
+
+    def candidates(symbol: Symbol) -> list[int]:
+        if symbol.kind == "scalar" and symbol.value is not None:
+            return [symbol.value]
+        low = symbol.low if symbol.low is not None else 1
+        high = symbol.high if symbol.high is not None else 4 * least
+        pool = {(1 << rng.randint(0, most)) + rng.choice((0, 1, -1, 3)) for _ in range(6)} | {low}
+        values = [v for v in pool if low <= v <= high] or [low]
+        rng.shuffle(values)
+        return values
+
+    for _ in range(40 * count):
+        for values in _solutions(plan, rng, candidates):
+            key = tuple(values.get(s.name, 0) for s in plan.symbols)
+            shape = None if key in found else _shape(contract, values)
+            if shape is None or not holds(contract, values):
+                continue
+            if max((b.numel for b in instantiate(contract, values).buffers), default=0) > least:
+                found[key] = values, shape
+    light = [item for item in found.values() if item[1].elements >> 12 <= item[1].threads]
+    return _varied(light or list(found.values()), count)
 
 
 def _edges(
