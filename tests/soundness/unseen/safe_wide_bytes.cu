@@ -28,6 +28,7 @@ __global__ void reverse(const unsigned char* in, unsigned char* out, size_t byte
 }
 
 void process(const unsigned char* in, unsigned char* out, unsigned char* folded, int rows, int pitch) {
+    if (rows > 65535 || pitch > 1000000) return;
     invert<<<dim3((pitch + 255) / 256, rows), 256>>>(in, out, rows, pitch, pitch);
     sum_planes<<<(pitch + 255) / 256, 256>>>(in, folded, rows, pitch);
     reverse<<<4096, 256>>>(in, out, (size_t)rows * pitch);
