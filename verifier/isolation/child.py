@@ -1,6 +1,6 @@
 """Run one program under limits: argv -> Completed. Nothing of it outlives the call.
 
-Invariant: the child sees an empty environment and, under bwrap, no network, no other process and no
+Invariant: the child sees an empty environment and, in a sandbox, no network, no other process and no
 file but the system's ``/usr``, this installation and what ``readable``/``writable`` name. The parent never
 blocks on a full pipe, keeps at most ``output_bytes``, and kills the whole group at the wall limit. The
 result is data, never a verdict.
@@ -14,12 +14,15 @@ Example::
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +30,7 @@ from functools import cache
 from pathlib import Path
 
 from verifier.isolation import ahead
-from verifier.isolation.sandbox import Sandbox, base_arguments
+from verifier.isolation.sandbox import SYSTEM, Sandbox, base_arguments, confined
 
 PACKAGES = ("specs", "verifier", "sanitizers", "fuzz", "generator")
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"}
@@ -97,7 +100,7 @@ def run(
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
     code = process.returncode
-    if code > 128 and sandbox.kind == "bwrap":
+    if code > 128 and sandbox.kind != "none":
         code = 128 - code  # bwrap reports a signal of its child the shell's way
     return Completed(code, streams[0], streams[1], time.monotonic() - start, timed_out, truncated)
 
@@ -173,7 +176,27 @@ def _wrapper(
             argv += _binds("--dev-bind", devices)
             return [*argv, "--chdir", str(cwd.absolute() if cwd else Path("/tmp")), "--"]
         case "landlock":
-            raise NotImplementedError("landlock")
+            spec = {
+                "read": [*SYSTEM, *_installation_binds()[1::3], *_both(readable)],
+                "list": [str(_PROJECT)],  # for imports: a path is listed before a package in it is opened
+                "write": _both(writable),
+                "devices": _both(devices),
+                "tmp": str(_private_tmp()),
+                "cwd": str(cwd.absolute()) if cwd else None,
+            }
+            return confined(spec)
+
+
+def _both(paths: Iterable[Path]) -> list[str]:
+    return [word for path in paths for word in dict.fromkeys((str(path.resolve()), str(path.absolute())))]
+
+
+@cache
+def _private_tmp() -> Path:
+    """Where confined programs get their folders for temporary files; gone when this process ends."""
+    folder = tempfile.mkdtemp(prefix="confined-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _binds(option: str, paths: Iterable[Path]) -> list[str]:

@@ -1,6 +1,7 @@
 """Which sandbox this machine has: the user's choice -> Sandbox, or SandboxMissing.
 
-Invariant: ``none`` is never chosen by the tool itself; it must be asked for.
+In this order: bubblewrap (namespaces), Landlock with seccomp, none at all. Invariant: ``none`` is never chosen by the tool
+itself; it must be asked for.
 
 Example::
 
@@ -10,8 +11,13 @@ Example::
 
 from __future__ import annotations
 
+import json
+import platform
 import shutil
 import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +25,9 @@ from typing import Literal
 
 INSTALL = "apt-get install bubblewrap"
 _ROOT_ENTRIES = ("/bin", "/lib", "/lib64", "/lib32", "/libx32", "/sbin")
+_OPTIONAL = ("/etc/ld.so.cache", "/etc/alternatives")
+SYSTEM = ("/usr", *_ROOT_ENTRIES, *_OPTIONAL)
+"""What every sandboxed program may read."""
 
 
 class SandboxMissing(Exception):
@@ -41,12 +50,26 @@ def probe(choice: str = "auto") -> Sandbox:
     match choice:
         case "none":
             return Sandbox("none")
-        case "auto" | "bwrap":
+        case "bwrap":
             return _probe_bwrap()
         case "landlock":
-            raise SandboxMissing(f"the landlock sandbox is not in this version; use bubblewrap: {INSTALL}")
+            return _probe_landlock()
+        case "auto":
+            try:
+                return _probe_bwrap()
+            except SandboxMissing as missing:
+                try:
+                    return _probe_landlock()
+                except SandboxMissing as also:
+                    raise SandboxMissing(f"{missing}; {also}") from None
         case _:
-            raise SandboxMissing(f"unknown sandbox {choice!r}; choose auto, bwrap or none")
+            raise SandboxMissing(f"unknown sandbox {choice!r}; choose auto, bwrap, landlock or none")
+
+
+def confined(spec: Mapping[str, object]) -> list[str]:
+    """The command before which ``verifier/isolation/confine.py`` confines itself by Landlock and seccomp."""
+    script = Path(__file__).with_name("confine.py")
+    return [sys.executable, "-I", "-S", "-B", str(script), json.dumps(spec), "--"]
 
 
 def base_arguments(sandbox: Sandbox) -> list[str]:
@@ -61,9 +84,41 @@ def base_arguments(sandbox: Sandbox) -> list[str]:
             argv += ["--symlink", str(entry.readlink()), str(entry)]
         elif entry.is_dir():
             argv += ["--ro-bind", str(entry), str(entry)]
-    for optional in ("/etc/ld.so.cache", "/etc/alternatives"):
+    for optional in _OPTIONAL:
         argv += ["--ro-bind-try", optional, optional]
     return argv
+
+
+@cache
+def _probe_landlock() -> Sandbox:
+    """Landlock and seccomp, seen to work: a program starts, a file that it was not given stays closed, no socket opens."""
+    if platform.machine() != "x86_64" or sys.platform != "linux":
+        raise SandboxMissing("the landlock sandbox knows x86-64 Linux only")
+    with tempfile.TemporaryDirectory(prefix="confined-") as folder:
+        secret = Path(folder) / "secret"
+        secret.write_text("secret")
+        inside = Path(folder) / "inside"
+        inside.mkdir()
+        spec: dict[str, object] = {
+            "read": SYSTEM,
+            "list": [],
+            "write": [],
+            "devices": [],
+            "tmp": str(inside),
+            "cwd": None,
+        }
+        try:
+            done = subprocess.run(
+                [*confined(spec), "/bin/sh", "-c", f"echo started; cat {secret}"],
+                capture_output=True, timeout=10, check=False, env={}, text=True,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise SandboxMissing(f"Landlock does not start here ({error})") from None
+    if done.stdout != "started\n":
+        raise SandboxMissing(
+            f"Landlock does not work here ({done.stderr.strip()[-200:] or done.stdout[:200]!r})"
+        )
+    return Sandbox("landlock")
 
 
 @cache

@@ -1,6 +1,6 @@
 """Report -> one line a finding, ``path:line:col: id message``, and one line a file that is not FAIL for its verdict.
 
-Notes are left out unless ``verbose``, as in the text.
+Options that weaken the run (``--sandbox none``) come last. Notes on a file are left out unless ``verbose``, as in the text.
 
 Example::
 
@@ -20,6 +20,7 @@ from verifier.report.clean import defuse, line
 def render(report: Report, *, verbose: bool = False) -> str:
     lines = [text for file in report.files for text in _file(file, verbose)]
     lines += [] if report.complete else ["run not complete"]
+    lines += [note for note in report.notes if note.startswith("--")]
     return defuse("".join(f"{line(text)}\n" for text in lines))
 
 

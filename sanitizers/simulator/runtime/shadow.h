@@ -81,10 +81,10 @@ inline bool all_initialised(const uint8_t* init, uint32_t size) {
 }
 
 inline __attribute__((always_inline)) void check_access(const Access& access) {
-    if (SIMT_UNLIKELY(g.current == nullptr)) {
-        return;  // dynamic initialisation before the launch
-    }
     if (SIMT_UNLIKELY(--g.slice <= 0)) {
+        if (g.current == nullptr) {
+            return;  // dynamic initialisation before the launch: its slice is always over
+        }
         preempt(access.address, access.place);
     }
     uintptr_t slot = (access.address - ARENA) >> SLOT_BITS;

@@ -39,12 +39,12 @@ struct Extra {
 
 enum class Kind : uint8_t { None, Global, Shared, Device };
 
-struct Object {
+struct alignas(128) Object {  // what every access needs is in one cache line
     uintptr_t base;
     size_t size;
     Cell* cells;
-    Extra* extras;
     uint8_t* init;  // one byte a byte; null: everything is initialised
+    Extra* extras;
     uint32_t first_interval;  // intervals before this one are another block's
     uint8_t shift;            // log2 of the granule
     Kind kind;
