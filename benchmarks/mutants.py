@@ -282,6 +282,12 @@ def run(arguments: argparse.Namespace) -> tuple[list[Record], list[Record]]:
     return taken, [work.records[k] for k in sorted(keys) if k in work.records]
 
 
+def kept(arguments: argparse.Namespace) -> tuple[list[Record], list[Record]]:
+    """What an earlier run measured."""
+    records = list(Run(arguments).records.values())
+    return [r for r in records if "operator" in r], [r for r in records if "operator" not in r]
+
+
 def table(records: Sequence[Mapping[str, Any]], originals: Sequence[Mapping[str, Any]]) -> str:
     """The figures as Markdown."""
     judged = [r for r in records if not r.get("dropped")]
@@ -359,6 +365,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--operators", nargs="*", choices=sorted(OPERATORS), help="only these")
     p.add_argument("--seed", type=int, default=0, help="which mutants are drawn")
     p.add_argument("--seconds", type=float, default=0.0, help="draw no more after so long")
+    p.add_argument(
+        "--tables", action="store_true", help="run nothing, only write the tables of what is in --out"
+    )
     p.add_argument("--fresh", action="store_true", help="forget what an earlier run measured")
     p.add_argument("--sandbox", default="auto", help="how mutants are isolated: auto, bwrap, landlock, none")
     p.add_argument("--judge", type=Path, help=argparse.SUPPRESS)
@@ -371,7 +380,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         what = Watch(arguments.sandbox, cache, arguments.line, tuple(arguments.wraps))
         print(json.dumps(judge(arguments.judge, arguments.timeout, what, arguments.whole)))
         return 0
-    records, originals = run(arguments)
+    records, originals = kept(arguments) if arguments.tables else run(arguments)
     text = table(records, originals)
     (arguments.out / "tables.md").write_text(text + "\n")
     print(text)
