@@ -84,6 +84,7 @@ class Policy(BaseModel):
     ``sanitize``: the backends that the sanitize gate needs for a PASS. ``gpu_unknown``: whether a kernel that is not proved
     may run on a GPU, under compute-sanitizer; what is refuted never may.
     ``benign_same_value``: two threads that store the same value to one element are a note instead of a race.
+    ``pure_externs``: device functions without a body are assumed to return any value and to do nothing else.
     ``required_version``: the tool version this policy is written for; another version refuses to run.
     """
 
@@ -99,6 +100,7 @@ class Policy(BaseModel):
     strict: bool = False
     nan: Literal["equal", "forbidden"] = "equal"
     benign_same_value: bool = False
+    pure_externs: bool = False
     sanitize: Backend = "sim"
     gpu_unknown: bool = False
     required_version: str | None = None

@@ -139,6 +139,10 @@ def audit(
     benign_same_value: Annotated[
         bool, typer.Option("--benign-same-value", help="Stores of provably equal values are no race.")
     ] = False,
+    assume_pure_externs: Annotated[
+        bool,
+        typer.Option("--assume-pure-externs", help="Functions without a body only return a value (printed)."),
+    ] = False,
     effort: Annotated[Effort, typer.Option(help="Scales the budgets.")] = Effort.DEFAULT,
     timeout: Annotated[float, typer.Option(metavar="SECONDS", min=1, help="For each file.")] = 60.0,
     jobs: Annotated[int, typer.Option(metavar="N", min=0, help="Files at once; 0: what fits.")] = 0,
@@ -176,7 +180,7 @@ def audit(
     from verifier.pipeline import Options
 
     options = Options(
-        policy=_policy(policy, strict, arch, benign_same_value),
+        policy=_policy(policy, strict, arch, benign_same_value, assume_pure_externs),
         kernel=kernel,
         contract=_existing(contract, "--contract"),
         problem=_existing(problem, "--problem"),
@@ -337,7 +341,7 @@ def _fail(message: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _policy(path: Path | None, strict: bool, arch: str, benign_same_value: bool) -> Policy:
+def _policy(path: Path | None, strict: bool, arch: str, same_value: bool, pure_externs: bool) -> Policy:
     """``--policy FILE``, else the policy of the folder that the command was started in, else the default."""
     from specs.policy import ARCHS, Policy, PolicyError, default_policy, find, load
     from specs.version import VERSION
@@ -350,8 +354,10 @@ def _policy(path: Path | None, strict: bool, arch: str, benign_same_value: bool)
     changes: dict[str, Any] = {}
     if strict:
         changes |= {"name": "strict", "strict": True, "required_gates": GATES}
-    if benign_same_value:
+    if same_value:
         changes["benign_same_value"] = True
+    if pure_externs:
+        changes["pure_externs"] = True
     if arch:
         changes["archs"] = _listed(arch, "--arch", ARCHS)
     if policy.required_version not in (None, VERSION):

@@ -17,7 +17,7 @@ from specs.location import Span
 from verifier.frontend.device_builder import MAX_DEPTH
 from verifier.frontend.device_clang import CType, Node
 from verifier.frontend.device_intrinsics import IntrinsicCalls, is_held
-from verifier.frontend.device_places import place_type
+from verifier.frontend.device_places import is_string, place_type
 from verifier.frontend.device_types import FUNCTION_POINTER, Refused, is_anonymous, is_lambda
 from verifier.frontend.device_values import (
     Aggregate,
@@ -33,11 +33,15 @@ from verifier.frontend.device_values import (
     Value,
 )
 from verifier.ir.nodes import (
+    BODILESS,
     Array,
     Assign,
+    Bool,
     Compare,
     Expr,
+    Float,
     If,
+    Int,
     IntConst,
     Pointer,
     Read,
@@ -164,7 +168,8 @@ class Calls(IntrinsicCalls):
         self.write(target, value, node.span)
         return target
 
-    def _user_call(self, node: Node, callee: Node, want_place: bool) -> Value | LValue | None:
+    def _user_call(self, node: Node, function: Node, want_place: bool) -> Value | LValue | None:
+        callee = function
         if callee.is_virtual:
             raise Refused("virtual call", callee.spelling, node.span)
         body = callee.body
@@ -172,7 +177,7 @@ class Calls(IntrinsicCalls):
             callee = callee.definition
             body = callee.body if callee.exists else None
         if body is None:
-            raise Refused("function without a body", callee.spelling or node.spelling, node.span)
+            return self._without_body(node, function)
         arguments = list(node.arguments)
         this: LValue | None = None
         copies: dict[int, LValue] = {}
@@ -183,6 +188,23 @@ class Calls(IntrinsicCalls):
                 copies = dict(owner.value.copies)
                 this = owner.value.this
         return self.inline(callee, body, arguments, node, this, copies, want_place)
+
+    def _without_body(self, node: Node, function: Node) -> Value | None:
+        """Any value of a number's type, after a statement that nothing is known of (unless it is assumed to be pure)."""
+        name = function.spelling or node.spelling
+        type_ = self.types.of(node.type) if node.type.kind != "VOID" else None
+        number = type_ is None or isinstance(type_, Int | Bool | Float)
+        if not number or function.kind != "FUNCTION_DECL" or function.type.result.is_reference:
+            raise Refused(BODILESS, name, node.span)
+        for argument in node.arguments:
+            if not is_string(argument):
+                self.rvalue(argument)
+        self.emit(Unsupported(BODILESS, name, node.span))
+        if type_ is None:
+            return None
+        holder = self.temporary(type_)
+        self.emit(Assign(holder.name, Undef(type_, "", node.span), node.span))
+        return Read(holder.name, type_)
 
     def _receiver(self, node: Node, arguments: list[Node]) -> tuple[LValue, list[Node]]:
         first = node.operands[0] if node.operands else None

@@ -207,6 +207,7 @@ def _one(
         keep=_keeper(context, kernel),
         deadline=deadline,
         same_value=context.policy.benign_same_value,
+        pure_externs=context.policy.pure_externs,
         evidence=context.obligations is not None,
     )
     return verify(kernel, contract, settings)

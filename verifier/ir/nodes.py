@@ -506,6 +506,10 @@ class Trap:
     span: Span = NOWHERE
 
 
+BODILESS = "function without a body"
+"""``Unsupported.construct`` of a call whose arguments are evaluated before it; its result is assigned after it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unsupported:
     """A construct without a meaning here. What it could change (locals, memory, control) is unknown afterwards:

@@ -58,6 +58,7 @@ class Settings:
     keep: Callable[[str, str], None] | None = None
     deadline: float = float("inf")
     max_witnesses: int = 4
+    pure_externs: bool = False
     same_value: bool = False
     """Whether two threads may store equal values to one place (the policy's ``benign-same-value``)."""
     evidence: bool = False
@@ -161,7 +162,7 @@ class _Engine:
                 least = least_sizes(host.s)
                 summary = summarize(
                     self.kernel, self.contract, cap=cap, wrapped=wrapped, dropped=dropped, least=least,
-                    same_value=self.settings.same_value, record=record,
+                    same_value=self.settings.same_value, pure_externs=self.settings.pure_externs, record=record,
                 )  # fmt: skip
                 claims, discharger = Claims(summary), self._discharger(summary)
                 self.evidence = Evidence(sizes=[(host, least)], stores=[host.s.t, summary.t])
@@ -195,7 +196,7 @@ class _Engine:
                 return self._all_unknown(Reason.BUDGET, "stopped at a clause to verify under")
         notes = tuple(dict.fromkeys(f"{text} ({span})" for text, span in summary.approximations))
         named = dict.fromkeys(a.obj.name for a in summary.accesses if a.obj.space in ("texture", "surface"))
-        texts = (*self.assumed, *(f"handle({name})" for name in named))
+        texts = (*self.assumed, *(f"pure({f})" for f in summary.externs), *(f"handle({n})" for n in named))
         assumed = tuple(Clause(text, "assumed", self.contract.launch.span) for text in texts)
         return KernelVerdicts(
             tuple(results), tuple(self.findings), notes, discharger.counts, assumptions=assumed,

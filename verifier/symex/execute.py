@@ -122,6 +122,8 @@ class Executor(LoopRules, CopyRules, Evaluator):
             case ir.Trap(kind=kind, span=span):
                 self.s.asserts.append((self.state.guard, t.false, span, kind))
                 self.state.guard = t.false
+            case ir.Unsupported(construct=ir.BODILESS, detail=name) if self.s.pure_externs:
+                self.s.externs[name] = None
             case ir.Unsupported(construct=construct, detail=detail, span=span):
                 self.gap(construct, detail, span)
             case _:
@@ -545,16 +547,17 @@ def summarize(
     fixed: dict[str, int] | None = None,
     least: Mapping[str, int] | None = None,
     same_value: bool = False,
+    pure_externs: bool = False,
     record: bool = False,
 ) -> Summary:
     """Execute the kernel once under the contract. ``fixed`` pins symbols to values (problem domain).
 
     ``least``: what :func:`verifier.symex.setup.least_sizes` says of the host's side of this launch.
-    ``same_value``: stores of equal values do not race, so what is stored matters. ``record``: for evidence, see
-    ``verifier.smt.terms``.
+    ``same_value``: stores of equal values do not race, so what is stored matters. ``pure_externs``: functions without a
+    body only return a value. ``record``: for evidence, see ``verifier.smt.terms``.
     """
     setup = prepare(kernel, contract, cap, wrapped, fixed or {}, least, record)
-    setup.summary.same_value = same_value
+    setup.summary.same_value, setup.summary.pure_externs = same_value, pure_externs
     x = Executor(setup.summary, wrapped, dropped)
     x.contents = setup.contents
     x.aliases = dict(setup.aliases)

@@ -190,6 +190,9 @@ class Summary:
     raw_grid: tuple[Term, ...] = ()
     raw_block: tuple[Term, ...] = ()
     """Grid and block as the host computes them, before they are named and limited."""
+    pure_externs: bool = False
+    """Whether functions without a body are taken to return any value and do nothing else; ``externs``: which there are."""
+    externs: dict[str, None] = field(default_factory=dict)
     same_value: bool = False
     """Whether stores of provably equal values to one place are no race (a choice of the policy)."""
     outputs: tuple[str, ...] = ()
