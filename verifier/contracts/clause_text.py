@@ -12,6 +12,24 @@ from functools import lru_cache
 from specs.clauses import FUNCTIONS, INT_TYPES, ClauseError, ClauseUndefined, evaluate
 from specs.contract import Clause, Contract
 
+_LONGEST, _DEEPEST = 4000, 80
+
+
+def too_long(text: str) -> bool:
+    """Whether a term is longer, or nested deeper, than one that is worth following (Python reads 200 levels)."""
+    if len(text) < 4 * _DEEPEST:
+        return False
+    if len(text) > _LONGEST:
+        return True
+    depth = deepest = 0
+    for char in text:
+        if char == "(":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif char == ")":
+            depth -= 1
+    return deepest > _DEEPEST
+
 
 class Substitute(ast.NodeTransformer):
     def __init__(self, replacements: dict[str, str]) -> None:

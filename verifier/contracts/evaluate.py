@@ -83,7 +83,7 @@ class Evaluator(Memory):
             for child in node.get("args", ()):
                 self.havoc_node(child)
             return Unknown(f"{self.span(node)}: {node.get('why') or node['k']}")
-        value = handler(node, hint)
+        value = self.of_length(handler(node, hint), node)
         if isinstance(value, Pointer) and node.get("t", "").endswith("*"):
             return self.pointer_cast(value, node["t"])
         if isinstance(value, Int | Bool) and node["k"] in ("call", "operator", "method"):

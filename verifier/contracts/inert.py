@@ -16,6 +16,10 @@ _QUIET = frozenset(
     "cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName cudaDeviceSynchronize cudaEventRecord "
     "cudaEventSynchronize cudaEventElapsedTime".split()
 )
+_STRINGS = frozenset(
+    "strchr strrchr strstr strcmp strncmp strcasecmp strncasecmp strspn strcspn memcmp".split()
+)
+"""Functions of the C library that only read what they get."""
 _LOOPS = ("for", "while", "do", "range")
 
 
@@ -99,7 +103,7 @@ def touches(code: HostCode, node: Any, shared: frozenset[str], seen: set[str] | 
             return True
         case "method" | "operator" if node["name"].startswith("vk::unknown"):
             given = node["args"][1:] if node["k"] == "operator" else node["args"]
-            if any(dtype_of(a["t"]) is None for a in given):
+            if any(dtype_of(a["t"]) is None for a in given) and not _of_strings(node):
                 return True
         case "method" | "operator" if "at::Tensor" in node["name"] or any(
             a.get("t") == "at::Tensor" for a in (node.get("base") or {}, *node["args"])
@@ -125,6 +129,11 @@ def touches(code: HostCode, node: Any, shared: frozenset[str], seen: set[str] | 
         if touches(code, function["body"], _shared(code), seen):
             return True
     return any(touches(code, v, shared, seen) for k, v in node.items() if k != "s")
+
+
+def _of_strings(node: Node) -> bool:
+    callee = node["args"][0] if node["k"] == "operator" else {}
+    return callee.get("k") == "var" and "shim" in callee and callee["name"] in _STRINGS
 
 
 def _shared(code: HostCode) -> frozenset[str]:

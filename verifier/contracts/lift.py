@@ -15,7 +15,9 @@ Example::
 
 from __future__ import annotations
 
+import contextlib
 import copy
+from collections.abc import Iterator
 from dataclasses import replace
 
 from specs.location import Span
@@ -43,12 +45,13 @@ from verifier.contracts.objects import (
     Value,
     pointers_in,
 )
-from verifier.contracts.run import Dead, NotSimple, Refused, Run
+from verifier.contracts.run import SKIPPABLE_STEPS, Dead, Forked, NotSimple, Refused, Run
 from verifier.contracts.values import (
     Bool,
     Int,
     const,
     dtype_of,
+    limits,
     lnot,
 )
 from verifier.frontend.host import HostCode, Node
@@ -102,12 +105,54 @@ class Host(Evaluator):
         function = self.code.functions.get(usr)
         if function is None or function["body"] is None:
             return self.unknown_call("a function without a body", args)
-        name = function["name"]
         if self._inert(usr):
-            for param, value in zip(function["params"], args, strict=False):
-                if isinstance(value, Pointer) and not param["type"].startswith("const "):
-                    self.fill(value, f"{name}()")
-            return self.unknown_call(f"the result of {name}()", args)
+            return self._left_out(function, args)
+        if self._apart(usr) and not self.run.skippable:
+            try:
+                with self.skippable():
+                    return self._inline(usr, args)
+            except (Forked, NotSimple):
+                return self._left_out(function, args)
+        return self._inline(usr, args)
+
+    def _left_out(self, function: Node, args: list[Value]) -> Value:
+        """A function that is not followed, as it touches nothing of the device; its result is any value of its type."""
+        name, result = function["name"], function["result"]
+        for param, value in zip(function["params"], args, strict=False):
+            if isinstance(value, Pointer) and not param["type"].startswith("const "):
+                self.fill(value, f"{name}()")
+        given = self.unknown_call(f"the result of {name}()", args)
+        dtype, why = dtype_of(result), f"{name}(), which is not followed"
+        if dtype == "bool":
+            return self.run.unknown_condition(why)
+        if dtype is None or dtype in ("f32", "f64", "f16", "bf16"):
+            return given
+        if not any(p["type"].replace("const", "").replace(" ", "") == "char**" for p in function["params"]):
+            return self.free_int(dtype, f"the result of {name}()", name)
+        lo, hi = limits(dtype)
+        out = self.run.fresh(name, "scalar", dtype, meaning=f"{name}() of the command line", lo=lo, hi=hi)
+        self.run.symbols[out.text].low, self.run.symbols[out.text].high = lo, hi
+        return out
+
+    @contextlib.contextmanager
+    def skippable(self) -> Iterator[None]:
+        """Code that need not be followed: where it forks, the path is as if it had not been begun."""
+        cells, references, escaped = dict(self.cells), dict(self.references), set(self.escaped)
+        before = self.run.learned()
+        self.run.skippable += 1
+        self.run.patience = self.run.steps + SKIPPABLE_STEPS
+        try:
+            yield
+        except (Forked, NotSimple):
+            self.cells, self.references, self.escaped = cells, references, escaped
+            self.run.forget(before)
+            raise
+        finally:
+            self.run.skippable -= 1
+
+    def _inline(self, usr: str, args: list[Value]) -> Value:
+        function = self.code.functions[usr]
+        name = function["name"]
         if usr in self.stack or len(self.stack) > _MAX_CALLS:
             raise Refused(f"{name} is recursive")
         first, last = function["lines"]
@@ -134,6 +179,18 @@ class Host(Evaluator):
             return Unknown("void")
         finally:
             self.stack.pop()
+
+    def _apart(self, usr: str) -> bool:
+        """A function with loops that touches nothing of the device, as ``_inert``, with a result that may matter."""
+        function = self.code.functions[usr]
+        call = {"fn": usr, "k": "call", "name": "?", "args": []}
+        return bool(
+            self.code.remember(
+                "apart",
+                function,
+                lambda: has_loop(function["body"]) and not touches(self.code, call, frozenset()),
+            )
+        )
 
     def _inert(self, usr: str) -> bool:
         """A function with loops that touches nothing of the device and checks nothing: host reference code.
@@ -461,10 +518,13 @@ class Host(Evaluator):
             a, b = sides[0].get(cell), sides[1].get(cell)
             if a is None or b is None:
                 continue  # declared inside one branch
+            if a is b:
+                merged[cell] = a
+                continue
             value = merge(condition, a, b)
             if value is None:
                 return False
-            merged[cell] = value
+            merged[cell] = self.of_length(value, node)
         self.cells = merged
         return True
 

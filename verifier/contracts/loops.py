@@ -47,17 +47,12 @@ def execute_loop(host: Host, node: Node) -> None:
     if host.run.skippable or host.run.speculative or not host.skips(node):
         _follow(host, node)
         return
-    cells, references, escaped = dict(host.cells), dict(host.references), set(host.escaped)
-    before = host.run.learned()
-    host.run.skippable += 1
     try:
-        _follow(host, node)
+        with host.skippable():
+            _follow(host, node)
         return
     except Forked:
-        host.cells, host.references, host.escaped = cells, references, escaped
-        host.run.forget(before)
-    finally:
-        host.run.skippable -= 1
+        pass
     _representative(host, node)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from specs.location import Span
 from verifier.contracts import cuda_calls, elements, tensors
+from verifier.contracts.clause_text import too_long
 from verifier.contracts.lvalues import pure, roots, through_call
 from verifier.contracts.objects import (
     Address,
@@ -40,6 +41,7 @@ from verifier.contracts.run import NotSimple, Refused, Run
 from verifier.contracts.values import (
     FALSE,
     NOT_FOLLOWED,
+    PY,
     SIZES,
     TRUE,
     Bool,
@@ -191,7 +193,7 @@ class Memory:
                 return Unknown(f"member {step}")
 
     def store(self, place: Address, value: Value) -> None:
-        if self.run.speculative and place.path:
+        if self.run.speculative and place.path and not isinstance(self.cells.get(place.cell), Dim3):
             raise NotSimple
         if place.cell in self.escaped:
             self.lost(value)
@@ -468,6 +470,19 @@ class Memory:
         info = self.run.symbols[out.text]
         info.low, info.high = lo, hi
         return out
+
+    def of_length(self, value: Value, node: Node) -> Value:
+        """The value; unknown if its term is too long to go on with."""
+        match value:
+            case Int(text=text, type=type_) if too_long(text):
+                return self.free_int(
+                    type_ if type_ != PY else "i64", f"{self.span(node)}: a term that is too long"
+                )
+            case Bool(text=text) if too_long(text):
+                if self.run.speculative:
+                    raise NotSimple
+                return self.run.unknown_condition(f"{self.span(node)}: a term that is too long")
+        return value
 
     def prefer(self, name: str, value: Value) -> None:
         """A symbol is named after the first variable that holds just it, through width conversions."""

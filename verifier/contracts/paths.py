@@ -17,6 +17,9 @@ from dataclasses import dataclass, field
 from verifier.contracts.run import Dead, NotSimple, Refused, Run
 
 MAX_PATHS = 48
+MAX_TOTAL = 120_000
+"""Steps on all paths."""
+MAX_LAUNCHES = 1000
 
 
 @dataclass(slots=True)
@@ -37,10 +40,8 @@ class Exploration:
         """Every path that begins with the answers ``given``."""
         todo: list[tuple[bool, ...]] = [given]
         while todo:
-            if len(self.runs) >= self.max_paths:
-                self._missed(
-                    f"more than {self.max_paths} paths through the host code; the rest was not followed"
-                )
+            if spent := self._spent():
+                self._missed(f"{spent} through the host code; the rest was not followed")
                 break
             script = todo.pop()
             run = start(script)
@@ -65,6 +66,16 @@ class Exploration:
             answers = tuple(a for a, _ in run.asked)
             for index in range(len(answers) - 1, len(script) - 1, -1):
                 todo.append((*answers[:index], not answers[index]))
+
+    def _spent(self) -> str:
+        """What there is too much of to go on."""
+        if len(self.runs) >= self.max_paths:
+            return f"more than {self.max_paths} paths"
+        if sum(run.steps for run in self.runs) > MAX_TOTAL:
+            return f"more than {MAX_TOTAL} steps on {len(self.runs)} paths"
+        if sum(len(run.new_launches()) for run in self.runs) > MAX_LAUNCHES:
+            return f"more than {MAX_LAUNCHES} launches on {len(self.runs)} paths"
+        return ""
 
     def _missed(self, problem: str) -> None:
         self.complete = False

@@ -29,7 +29,8 @@ from verifier.contracts.values import DIM_MAX, Bool, Int, base_and_offset, compa
 if TYPE_CHECKING:
     from verifier.contracts.paths import Exploration
 
-MAX_STEPS = 60_000
+MAX_STEPS = 40_000
+SKIPPABLE_STEPS = 2000
 
 
 class Dead(Exception):
@@ -190,7 +191,9 @@ class Run:
         self.steps = 0
         self.speculative = 0
         self.skippable = 0
-        """Inside a loop that need not be followed if that costs a path."""
+        """Inside a loop that need not be followed if that costs a path, or many steps."""
+        self.patience = 0
+        """The step at which such a loop is left."""
         self.names: dict[str, int] = {}
         self.chosen: dict[str, Int] = {}
         """The ints that arguments of the model are, which are used where only an int can be."""
@@ -250,6 +253,8 @@ class Run:
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise Refused("the host code takes too many steps to follow")
+        if self.skippable and self.steps > self.patience:
+            raise Forked
 
     # --- names and symbols -------------------------------------------------------------------------------------------
 
@@ -585,7 +590,7 @@ class Run:
 
 
 class Forked(Exception):
-    """A loop that need not be followed comes to a branch."""
+    """A loop that need not be followed comes to a branch, or takes long."""
 
 
 class NotSimple(Exception):
