@@ -83,7 +83,7 @@ def test_a_wrong_step_is_contradicted() -> None:
     h, signed = t.app("h", (), 2, 0, None), t.app("s", (), 2)
     for wrong in (
         ("last", t.mul(h, signed), h),
-        ("larger", h, t.mul(h, signed), signed),
+        ("larger", h, t.mul(h, signed), signed, t.zero),
         ("factor", h, h, signed),
     ):
         made = steps(t, facts, goal, [wrong], "")  # type: ignore[arg-type]

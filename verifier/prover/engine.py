@@ -31,6 +31,7 @@ from verifier.prover.proposals import settle
 from verifier.prover.sizes import equal_sizes, large_sizes
 from verifier.prover.witness import candidates, is_problem, satisfiable, sizes_against
 from verifier.prover.wording import WHY
+from verifier.smt.radix import Note
 from verifier.smt.solver import SolverPool
 from verifier.smt.terms import TooLarge
 from verifier.symex.claims import Claims, Obligation
@@ -151,6 +152,7 @@ class _Engine:
     def run(self) -> KernelVerdicts:
         wrapped: frozenset[object] = frozenset()
         dropped: frozenset[object] = frozenset()
+        order: frozenset[Note] = frozenset()
         stable = False
         try:
             for _ in range(ROUNDS):
@@ -163,7 +165,9 @@ class _Engine:
                 summary = summarize(
                     self.kernel, self.contract, cap=cap, wrapped=wrapped, dropped=dropped, least=least,
                     same_value=self.settings.same_value, pure_externs=self.settings.pure_externs, record=record,
+                    order=order,
                 )  # fmt: skip
+                order = summary.t.radices.order
                 claims, discharger = Claims(summary), self._discharger(summary)
                 self.evidence = Evidence(sizes=[(host, least)], stores=[host.s.t, summary.t])
                 self.operation_counts = {"overflow": [0, 0], "arithmetic": [0, 0]}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
+from math import prod
 
 from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Mono, Poly, Term, Terms, divide_mono
@@ -22,6 +23,8 @@ Why = tuple[object, ...]
 NODES = 300
 LINEAR_NODES = 40
 DEPTH = 10
+SMALL = 4096
+"""A counter whose interval ends here or below is bounded by it as well as by what is known of it."""
 
 
 Step = tuple[Poly, Mono, tuple[Mono, Mono] | None]
@@ -57,12 +60,11 @@ class Bounds:
         for m in self.by_mono:
             self.by_mono[m].sort(key=len)
         self._nonneg: dict[Term, bool] = {}
-        self._positive = {
-            m[0]
-            for p in self.known
-            for m, c in p.items()
-            if len(p) == 2 and len(m) == 1 and c < 0 < p.get((), 0)
-        }
+        self._least: dict[Term, int] = {}
+        for p in self.known:
+            for m, c in p.items():
+                if len(p) == 2 and len(m) == 1 and c < 0 < p.get((), 0):
+                    self._least[m[0]] = max(self._least.get(m[0], 1), -(-p[()] // -c))
         self._shown: dict[Term, bool] = {}
         self._digits: list[tuple[Term, set[Term]]] | None = None
 
@@ -118,9 +120,9 @@ class Bounds:
             self._nonneg[atom] = found
         return found
 
-    def positive(self, atom: Term) -> bool:
-        """Whether the atom is known >= 1."""
-        return (atom.lo is not None and atom.lo >= 1) or atom in self._positive
+    def least(self, atom: Term) -> int:
+        """A number >= 0 that the atom is known not to be below; 0 where that is not known."""
+        return max(atom.lo or 0, self._least.get(atom, 0))
 
     def _rest_nonneg(self, p: Poly, atom: Term) -> bool:
         # p = rest - atom <= 0, so atom >= rest
@@ -187,7 +189,11 @@ class Bounds:
             if factor:
                 self.used["product", t.from_poly(h), *factor] = None
             if raised is not None:
-                self.used["larger", *(t.from_poly({m: 1}) for m in raised)] = None
+                less, greater = raised
+                extra = [(a, self.least(a)) for a in divide_mono(greater, less) or ()]
+                smaller = t.from_poly({less: prod(k for _, k in extra)})
+                pairs = (x for a, k in extra for x in (a, t.const(k)))
+                self.used["larger", smaller, t.from_poly({greater: 1}), *pairs] = None
         if any(len(m) > 1 for m in last):
             signs = tuple(a for a in dict.fromkeys(a for m in last for a in m) if self.nonneg(a))
             self.used["last", t.from_poly(last), *signs] = None
@@ -207,6 +213,7 @@ class Bounds:
     def _open(self, p: Poly) -> int:
         """How many monomials of p are not evidently <= 0."""
         still = sum(1 for m, c in p.items() if m and (c > 0 or not all(self.nonneg(a) for a in m)))
+        still += 2 * (p.get((), 0) > 0)
         return still + sum(2 for m in p for a in m if a.op in ("quot", "rem") and a not in self._asked)
 
     def _steps(self, p: Poly) -> Iterator[tuple[Poly, Step]]:
@@ -249,14 +256,15 @@ class Bounds:
                     yield step, (h, mono, None)
 
     def _raised(self, p: Poly, mono: Mono, coef: int) -> Iterator[tuple[Poly, Step]]:
-        """m <= m*e for factors e >= 1 (and m >= 0): so that a bound on a larger product serves for its parts."""
+        """k*m <= m*e for factors e >= k >= 1 (and m >= 0): so that a bound on a larger product serves for its parts."""
         if not all(a.level == 0 and self.nonneg(a) for a in mono):
             return
         for larger, known in self.by_mono.items():
             extra = divide_mono(larger, mono)
-            if not extra or not all(self.positive(a) for a in extra):
+            if not extra or not all(self.least(a) for a in extra):
                 continue
-            raised = dict(p)
+            times = prod(map(self.least, extra))
+            raised = {m: c * times for m, c in p.items()}
             del raised[mono]
             raised[larger] = raised.get(larger, 0) + coef
             for h in known[:3]:
@@ -284,9 +292,9 @@ class Bounds:
                     continue
                 known = self.by_mono.get(sub, ())[:8]
                 out.extend((h, rest, h[sub]) for h in known)
-                counter = len(sub) == 1 and sub[0].level and sub[0].hi is not None
-                if counter and (not known or sub[0].op == "app"):
-                    out.append((self._interval(sub[0]), rest, 1))
+                hi = sub[0].hi if len(sub) == 1 and sub[0].level else None
+                if hi is not None and (not known or (sub[0].op == "app" and hi <= SMALL)):
+                    out.append(({sub: 1, (): -hi} if hi else {sub: 1}, rest, 1))
         else:
             for h in self.known:
                 own = h.get(mono, 0)
@@ -294,9 +302,6 @@ class Bounds:
                     out.append((h, (), own))
             out.extend(self._from_below(mono))
         return out
-
-    def _interval(self, atom: Term) -> Poly:
-        return {(atom,): 1, (): -atom.hi} if atom.hi else {(atom,): 1}
 
     def _from_below(self, mono: Mono) -> Iterator[tuple[Poly, Mono, int]]:
         """Lower bounds of the one factor of a monomial whose sign is open."""

@@ -150,8 +150,18 @@ def _without_names(t: Terms, facts: Iterable[Term], known: Iterable[Term]) -> li
                 rest = t.from_poly({m: -c * coef for m, c in poly.items() if m != mono})
                 if any(len(m) > 1 for m in t.poly(rest)) and mono[0] not in atoms([rest]):
                     names.setdefault(mono[0], rest)
-    out = (t.rebuild(f, names.get, {}) for f in known if any(a in names for a in atoms([f])))
-    return [f for f in out if f.op == "le0"] if names else []
+    if not names:
+        return []
+    renamed = [f for f in known if any(a in names for a in atoms([f]))]
+    out = [t.le0(_shallow(t, f.args[0], names)) for f in renamed]
+    out += [t.rebuild(f, names.get, {}) for f in renamed]
+    return [f for f in dict.fromkeys(out) if f.op == "le0"]
+
+
+def _shallow(t: Terms, p: Term, names: Mapping[Term, Term]) -> Term:
+    """A sum with what names stand for in the names' place, but not inside quotients and remainders."""
+    parts = (t.mul(t.const(c), t.product(names.get(a, a) for a in m)) for m, c in t.poly(p).items())
+    return t.total(parts)
 
 
 def _plain(q: Term) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from verifier.smt.bounds import Why
 from verifier.smt.definitions import definition, interval, quotient_lemmas, raw_le0
 from verifier.smt.smtlib import Lowering, integer
-from verifier.smt.terms import Const, Term, Terms, atoms, divide_mono, show
+from verifier.smt.terms import Const, Term, Terms, atoms, show
 
 _DIVISION = (
     "(define-fun %quot ((a Int) (b Int)) Int (ite (>= a 0) (div a b) (- (div (- a) b))))",
@@ -106,9 +106,9 @@ def _step(t: Terms, low: Lowering, why: Why) -> str:
             product = t.mul(x, t.product(terms))
             return _implies([f"(<= {low.add(x)} 0)", *map(at_least, terms)], f"(<= {low.add(product)} 0)")
         case "larger":
-            less, greater = (next(iter(t.poly(p))) for p in (x, terms[0]))
-            extra = divide_mono(greater, less) or ()
-            sizes = [*(at_least(a) for a in less), *(at_least(a, 1) for a in extra)]
+            less = next(iter(t.poly(x)))
+            pairs = zip(terms[1::2], terms[2::2], strict=True)
+            sizes = [*map(at_least, less), *(at_least(a, k.value) for a, k in pairs if isinstance(k, Const))]
             return _implies(sizes, f"(<= {low.add(x)} {low.add(terms[0])})")
         case "last":
             own = [f for a in dict.fromkeys(a for m in t.poly(x) for a in m) for f in interval(t, a)]

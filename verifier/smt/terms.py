@@ -24,6 +24,7 @@ from functools import reduce
 from math import gcd
 
 from verifier.smt import digits
+from verifier.smt.radix import Note, Radices, divide_by_product
 from verifier.smt.term import (
     MAX_MONOMIALS,
     Const,
@@ -56,13 +57,16 @@ __all__ = [
 
 
 class Terms:
-    """The store and the constructors. ``record``: remember what intervals and digits decided, for evidence."""
+    """The store and the constructors. ``record``: remember what intervals and digits decided, for evidence.
 
-    def __init__(self, record: bool = False) -> None:
+    ``order``: see ``radix``."""
+
+    def __init__(self, record: bool = False, order: frozenset[Note] = frozenset()) -> None:
         self._table: dict[object, Term] = {}
         self.decided: dict[tuple[object, ...], None] = {}
         """(kind, terms…) of each simplification that is more than arithmetic; see ``evidence.simplifications``."""
         self.recording = record
+        self.radices = Radices(order)
         self.true = self._make("true", "", (), 0, 0)
         self.false = self._make("false", "", (), 0, 0)
         self.zero = self.const(0)
@@ -281,13 +285,16 @@ class Terms:
 
     def quot(self, a: Term, b: Term) -> Term:
         """C's truncating quotient."""
-        return self._divide(a, b)[0]
+        self.radices.note(self, a, b)
+        return self.divide(a, b)[0]
 
     def rem(self, a: Term, b: Term) -> Term:
         """C's remainder, with the dividend's sign."""
-        return self._divide(a, b)[1]
+        self.radices.note(self, a, b)
+        return self.divide(a, b)[1]
 
-    def _divide(self, a: Term, b: Term) -> tuple[Term, Term]:
+    def divide(self, a: Term, b: Term) -> tuple[Term, Term]:
+        """Both."""
         if isinstance(b, Const) and b.value == 1:
             return a, self.zero
         if isinstance(a, Const) and isinstance(b, Const) and b.value != 0:
@@ -310,7 +317,7 @@ class Terms:
             if len(pb) == 1:
                 ((mb, cb),) = pb.items()
                 if len(mb) + (cb > 1) > 1 and all(f.lo is not None and f.lo > 0 for f in mb):
-                    return self._divide_by_product(a, mb, cb)
+                    return divide_by_product(self, a, mb, cb)
         return self._atom_divide(a, b)
 
     def rejoined(self, a: Term) -> Term:
@@ -328,27 +335,9 @@ class Terms:
                     return self.rejoined(self.add(rest, self.mul(weight, x)))
         return a
 
-    def _divide_by_product(self, a: Term, factors: Mono, coef: int) -> tuple[Term, Term]:
-        """a / (f1*f2*…) = ((a/f1)/f2)…: digits of a mixed-radix number; the order follows quotients seen before."""
-        left = ([self.const(coef)] if coef > 1 else []) + list(factors)
-        q, r, weight = a, self.zero, self.one
-        while left:
-            known = (f for f in left if ("quot", "", (q, f)) in self._table)
-            best = next(known, None) or self._known_divisor(q, left) or left[-1]
-            left.remove(best)
-            q, digit = self._divide(q, best)
-            r = self.add(r, self.mul(weight, digit))
-            weight = self.mul(weight, best)
-        return q, r
-
-    def _known_divisor(self, q: Term, left: list[Term]) -> Term | None:
-        """A divisor of the number among the factors by which q was divided before; the number is split there."""
-        number = left[0].value if isinstance(left[0], Const) else 1
-        for d in range(2, min(number // 2, 64) + 1):
-            if number % d == 0 and ("quot", "", (q, self.const(d))) in self._table:
-                left[:1] = [self.const(d), self.const(number // d)]
-                return left[0]
-        return None
+    def has_quotient(self, a: Term, b: Term) -> bool:
+        """Whether a was divided by b before."""
+        return ("quot", "", (a, b)) in self._table
 
     def _atom_divide(self, a: Term, b: Term) -> tuple[Term, Term]:
         level = max(a.level, b.level)

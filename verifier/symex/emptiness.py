@@ -19,6 +19,7 @@ from verifier.ir import nodes as ir
 from verifier.smt.terms import Term, TooLarge
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.execute import launch_side
+from verifier.symex.setup import at_least
 from verifier.symex.summary import Operation
 
 
@@ -58,6 +59,6 @@ def where_threads_run(c: Claims, op: Operation, o: Obligation, sizes: Mapping[st
                 known[atom] = sizes[atom.name]
     if not known:
         return None
-    positive = [t.le(t.one, atom) for atom in known]
+    positive = [t.le(t.const(least), atom) for atom, least in at_least(c.s, known).items()]
     assumes = dict.fromkeys(f"nonempty({name})" for name in known.values())
     return replace(o, facts=(*positive, *o.facts), assumes=tuple(assumes))

@@ -22,6 +22,7 @@ from typing import assert_never
 from specs.contract import Contract
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
+from verifier.smt.radix import Note
 from verifier.smt.terms import Term, TooLarge
 from verifier.symex import cells
 from verifier.symex.copies import CopyRules, merged, settle
@@ -549,14 +550,16 @@ def summarize(
     same_value: bool = False,
     pure_externs: bool = False,
     record: bool = False,
+    order: frozenset[Note] = frozenset(),
 ) -> Summary:
     """Execute the kernel once under the contract. ``fixed`` pins symbols to values (problem domain).
 
     ``least``: what :func:`verifier.symex.setup.least_sizes` says of the host's side of this launch.
     ``same_value``: stores of equal values do not race, so what is stored matters. ``pure_externs``: functions without a
-    body only return a value. ``record``: for evidence, see ``verifier.smt.terms``.
+    body only return a value. ``record``: for evidence, see ``verifier.smt.terms``. ``order``: that of the divisions of an
+    earlier execution, see ``verifier.smt.radix``; if it turns out to matter, the kernel is executed once more.
     """
-    setup = prepare(kernel, contract, cap, wrapped, fixed or {}, least, record)
+    setup = prepare(kernel, contract, cap, wrapped, fixed or {}, least, record, order)
     setup.summary.same_value, setup.summary.pure_externs = same_value, pure_externs
     x = Executor(setup.summary, wrapped, dropped)
     x.contents = setup.contents
@@ -573,5 +576,10 @@ def summarize(
     except (TooLarge, RecursionError) as error:
         x.gap("size", str(error) or "the kernel nests too deeply", kernel.span)
         x.s.gaps[-1] = type(x.s.gaps[-1])("size", str(error), kernel.span, x.t.true)
+    if x.t.radices.crossed and not order:
+        return summarize(
+            kernel, contract, cap=cap, wrapped=wrapped, dropped=dropped, fixed=fixed, least=least,
+            same_value=same_value, pure_externs=pure_externs, record=record, order=frozenset(x.t.radices.seen),
+        )  # fmt: skip
     settle(x.s)
     return x.s

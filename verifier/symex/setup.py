@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,6 +18,7 @@ from specs.contract import Buffer, Contract
 from specs.location import NOWHERE
 from verifier.ir import nodes as ir
 from verifier.smt.bounds import Bounds
+from verifier.smt.radix import Note
 from verifier.smt.terms import Const, PolyTerm, Term, Terms, atoms
 from verifier.symex.expressions import Ptr, Val, Value, int_range
 from verifier.symex.launch import ClauseLowering, composite, dtype_bytes
@@ -81,12 +82,13 @@ def prepare(
     fixed: dict[str, int],
     least: Mapping[str, int] | None = None,
     record: bool = False,
+    order: frozenset[Note] = frozenset(),
 ) -> Setup:
     """The initial summary. Quantities the contract does not know become unknowns of their type.
 
     ``least``: further lower bounds of sizes, by name (see :func:`least_sizes`).
     """
-    t = Terms(record)
+    t = Terms(record, order)
     cap = max(cap, largest_size(contract))
     symbols = symbol_terms(t, contract, cap, least or {})
     for name, value in fixed.items():
@@ -107,14 +109,19 @@ def least_sizes(s: Summary) -> dict[str, int]:
     factor but one may be negative. Sound for claims about
     threads alone, once the host's conversions are shown exact (or wrap) without it.
     """
-    t, out, known = s.t, dict[str, int](), Bounds(s.t, s.requires)
-    todo = [(axis, 1) for axis in (*s.raw_grid, *s.raw_block)]
+    return {atom.name: least for atom, least in at_least(s, [*s.raw_grid, *s.raw_block]).items()}
+
+
+def at_least(s: Summary, positive: Iterable[Term]) -> dict[Term, int]:
+    """Lower bounds of sizes that follow where these terms are at least 1."""
+    t, out, known = s.t, dict[Term, int](), Bounds(s.t, s.requires)
+    todo = [(term, 1) for term in positive]
     for _ in range(200):
         if not todo:
             break
         term, least = todo.pop()
         if term.op == "app":
-            out[term.name] = max(least, out.get(term.name, least))
+            out[term] = max(least, out.get(term, least))
             if term in s.definitions:
                 todo.append((s.definitions[term][0], least))
         elif term.op == "quot":
