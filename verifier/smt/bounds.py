@@ -16,6 +16,7 @@ from heapq import heappop, heappush
 from math import prod
 
 from verifier.smt.definitions import conjuncts
+from verifier.smt.term import Const
 from verifier.smt.terms import Mono, Poly, Term, Terms, divide_mono
 
 Why = tuple[object, ...]
@@ -50,6 +51,7 @@ class Bounds:
                 break
             clauses = left
         self._strengthen()
+        self._multiples()
         self.linear = all(len(m) <= 1 for p in self.known for m in p)
         """No products: the solver is quick then, so that the search here is kept short."""
         self.by_mono: dict[Mono, list[Poly]] = {}
@@ -67,6 +69,7 @@ class Bounds:
                     self._least[m[0]] = max(self._least.get(m[0], 1), -(-p[()] // -c))
         self._shown: dict[Term, bool] = {}
         self._digits: list[tuple[Term, set[Term]]] | None = None
+        self._numbers = False
 
     def _fact(self, f: Term) -> bool:
         """Take in a fact; False for a disjunction, which may become a unit later."""
@@ -108,6 +111,16 @@ class Bounds:
                     q = dict(p)
                     q[()] = q.get((), 0) + 1
                     self.known.append({m: c for m, c in q.items() if c})
+
+    def _multiples(self) -> None:
+        """a % c == 0 and a >= 1 give a >= c."""
+        for p in list(self.known):
+            ((mono, coef), *more) = p.items()
+            if more or coef != 1 or len(mono) != 1 or mono[0].op != "rem":
+                continue
+            top, bottom = mono[0].args
+            if isinstance(bottom, Const) and top.lo is not None and 1 <= top.lo < bottom.value:
+                self._learn(self.t.poly(self.t.sub(bottom, top)))
 
     def nonneg(self, atom: Term) -> bool:
         """Whether the atom is known >= 0: by its interval or by one known inequality."""
@@ -156,7 +169,18 @@ class Bounds:
         return True
 
     def le0(self, goal: Term) -> bool:
-        """Whether goal <= 0 is shown. Best first: fewest monomials that still have to be bounded."""
+        """Whether goal <= 0 is shown.
+
+        Threads' indices are bounded by numbers where nothing else is known of them; then also where only other indices bound
+        them.
+        """
+        if self._search(goal, numbers=False):
+            return True
+        return not self.linear and self._search(goal, numbers=True)
+
+    def _search(self, goal: Term, *, numbers: bool) -> bool:
+        """Best first: fewest monomials that still have to be bounded."""
+        self._numbers = numbers
         start = self.t.poly(goal)
         if self._bounded(start):
             self._note(start, ())
@@ -290,11 +314,15 @@ class Bounds:
                 rest = divide_mono(mono, sub)
                 if rest is None or not all(self.nonneg(a) for a in rest):
                     continue
-                known = self.by_mono.get(sub, ())[:8]
-                out.extend((h, rest, h[sub]) for h in known)
+                known = self.by_mono.get(sub, [])[:8]
                 hi = sub[0].hi if len(sub) == 1 and sub[0].level else None
-                if hi is not None and (not known or (sub[0].op == "app" and hi <= SMALL)):
-                    out.append(({sub: 1, (): -hi} if hi else {sub: 1}, rest, 1))
+                if hi is not None:
+                    number = {sub: 1, (): -hi} if hi else {sub: 1}
+                    if self._numbers and not self._by_sizes(sub[0], known):
+                        known = [number]
+                    elif not known or (sub[0].op == "app" and hi <= SMALL):
+                        known = [*known, number]
+                out.extend((h, rest, h[sub]) for h in known)
         else:
             for h in self.known:
                 own = h.get(mono, 0)
@@ -302,6 +330,11 @@ class Bounds:
                     out.append((h, (), own))
             out.extend(self._from_below(mono))
         return out
+
+    @staticmethod
+    def _by_sizes(atom: Term, known: Iterable[Poly]) -> bool:
+        """Whether one of the bounds is made of what varies less than the atom: better than a number then."""
+        return any(all(a.level < atom.level for m in h if m != (atom,) for a in m) for h in known)
 
     def _from_below(self, mono: Mono) -> Iterator[tuple[Poly, Mono, int]]:
         """Lower bounds of the one factor of a monomial whose sign is open."""

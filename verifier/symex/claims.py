@@ -9,13 +9,15 @@ the operations of the summary kept their types.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import gcd
 
 from specs.location import Span
-from verifier.smt.definitions import closure, quotient_bounds
-from verifier.smt.terms import Poly, Term, Terms, divide_mono
+from verifier.smt.definitions import closure, conjuncts, quotient_bounds
+from verifier.smt.term import Const
+from verifier.smt.terms import Mono, Poly, Term, Terms, divide_mono
 from verifier.symex.summary import Access, BarrierEvent, Epoch, Summary
 
 
@@ -50,6 +52,7 @@ class Claims:
     _own: dict[tuple[bool, bool, tuple[Term, ...]], list[Term]] = field(default_factory=dict)
     _known: dict[bool, dict[Term, list[Term]]] = field(default_factory=dict)
     _memos: dict[tuple[str, int], dict[Term, Term]] = field(default_factory=dict)
+    _divisors: dict[Term, int] | None = None
 
     def base(self) -> list[Term]:
         """Preconditions of the launch and what they rest on."""
@@ -93,6 +96,18 @@ class Claims:
         from verifier.smt.terms import atoms
 
         return tuple(a for a in atoms(roots) if a in self.s.reads)
+
+    def divisor(self, mono: Mono) -> int:
+        """A number that divides the monomial: what the contract requires ``a % c == 0`` of its atoms."""
+        if self._divisors is None:
+            t = self.s.t
+            rems = [t.poly(f.args[0]) for f in conjuncts(self.base()) if f.op == "eq0"]
+            atoms_ = [m[0] for p in rems if len(p) == 1 for m in p if len(m) == 1 and m[0].op == "rem"]
+            self._divisors = {}
+            for top, bottom in (a.args for a in atoms_):
+                if isinstance(bottom, Const):
+                    self._divisors[top] = math.lcm(bottom.value, self._divisors.get(top, 1))
+        return math.prod(self._divisors.get(a, 1) for a in mono)
 
     def rename(self, term: Term, suffix: str, min_level: int) -> Term:
         """The term as thread ``suffix`` sees it."""
@@ -183,13 +198,9 @@ def overlap(c: Claims, a: Access, b: Access, level: int) -> Term:
     t = c.s.t
     x, y = c.rename(a.offset, "1", level), c.rename(b.offset, "2", level)
     d = t.sub(x, y)
-    if a.size == b.size and _multiple(t, d, a.size):
+    if a.size == b.size and all(k * c.divisor(m) % a.size == 0 for m, k in t.poly(d).items()):
         return t.eq(d, t.zero)
     return t.and_(t.lt(d, t.const(b.size)), t.lt(t.neg(d), t.const(a.size)))
-
-
-def _multiple(t: Terms, d: Term, size: int) -> bool:
-    return all(c % size == 0 for c in t.poly(d).values())
 
 
 def delinearise(

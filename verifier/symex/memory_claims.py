@@ -84,7 +84,8 @@ def aligned(c: Claims, property_: str) -> Iterator[Obligation]:
         base = t.true if a.obj.align % need == 0 or a.obj.space in ("shared", "local") else t.false
         if a.obj.space in ("shared", "local") and a.obj.align and a.obj.align % need:
             base = t.false
-        goal = t.and_(base, t.eq(t.rem(a.offset, t.const(need)), t.zero))
+        evident = all(k * c.divisor(m) % need == 0 for m, k in t.poly(a.offset).items())
+        goal = base if evident else t.and_(base, t.eq(t.rem(a.offset, t.const(need)), t.zero))
         if base is t.false and a.obj.space == "global":  # unless the kernel has looked at the address itself
             goal = t.eq(t.rem(t.add(address_of(t, a.obj), a.offset), t.const(need)), t.zero)
         yield c.single(
