@@ -247,6 +247,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
         vector: bool = False,
         volatile: bool = False,
         agent: ir.Agent = "thread",
+        adds: Term | None = None,
     ) -> tuple[Ptr, tuple[Access, ...]]:
         """Record an access through every alternative of the place's pointer."""
         pointer, rows = self.pointer(place)
@@ -277,6 +278,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
                     place.type.align if isinstance(place.type, ir.Struct) else 0,
                     volatile,
                     agent,
+                    adds=adds,
                 )
             )
             self.s.accesses.append(made[-1])
@@ -372,12 +374,18 @@ class Executor(LoopRules, CopyRules, Evaluator):
             self.start_copies(made)
 
     def _atomic(self, s: ir.Atomic) -> None:
-        for a in s.args:
-            self.eval(a)
+        args = [self.eval(a) for a in s.args]
         cells.forget(self.state)
-        self.access("atomic", s.place, ir.size_of(s.place.type), s.span, scope=s.scope)
+        amount: Term | None = None
+        if s.op == "add" and isinstance(s.place.type, ir.Int) and isinstance(args[0], Val):
+            amount = args[0].term
+            self.sink(args[0].deps, s.span, "what a counter is raised by")
+        size = ir.size_of(s.place.type)
+        _, made = self.access("atomic", s.place, size, s.span, scope=s.scope, adds=amount)
         if s.var:
-            self.state.env[s.var] = self.fresh_of(s.place.type, "atomic")
+            result = self.state.env[s.var] = self.fresh_of(s.place.type, "atomic")
+            if amount is not None and len(made) == 1 and isinstance(result, Val):
+                self.s.tickets[result.term] = made[0].number
 
     # --- synchronisation --------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from verifier.smt.terms import Term
+from verifier.symex import tickets
 from verifier.symex.claims import Claims, Obligation, linear_thread, overlap, same_interval
 from verifier.symex.setup import may_alias
 from verifier.symex.summary import Access, Epoch, Summary
@@ -117,6 +118,7 @@ def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> 
     hit = overlap(c, a, b, level)
     if hit is t.false:
         return
+    together += tickets.distinct(c, a, b, level)
     where = "of one block" if same_block else "of different blocks"
     claim = f"the {a.kind} and the {b.kind} of {a.obj.name} by two threads {where} do not meet"
     first = (a.guard, a.offset, *_terms(a.block_epochs), *_terms(a.warp_epochs))

@@ -68,6 +68,8 @@ class Access:
     """The number of the asynchronous access that this is a later moment of; its own at the start."""
     instance: tuple[Term, ...] = ()
     """The iterations in which that access was started."""
+    adds: Term | None = None
+    """What an atomic addition of integers adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,8 @@ class Summary:
     links: dict[Term, list[Term]] = field(default_factory=dict)
     """Loop variable at iteration k -> what it is at k+1. Holds only where operations and lemmas do, so that these are
     shown without it (the interval of the value at k+1 would show them)."""
+    tickets: dict[Term, int] = field(default_factory=dict)
+    """Result of an atomic addition -> the number of its access."""
     congruent: dict[Term, list[Term]] = field(default_factory=dict)
     """Loaded value -> when it equals what the thread read or wrote before; holds up to the first race."""
     accesses: list[Access] = field(default_factory=list)
