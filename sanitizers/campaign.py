@@ -11,6 +11,7 @@ Example::
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from sanitizers.contents import Contents, fill, open_buffers
 from sanitizers.gaps import explain
+from sanitizers.performance import predict
 from sanitizers.sampling import small_launches
 from sanitizers.simulator import SCHEDULES, Schedule, Session, SimFinding, SimResult
 from specs.clauses import ClauseError, ClauseUndefined, instantiate
@@ -39,6 +41,8 @@ class Plan:
     max_threads: int = 4096
     seed: int = 0
     deadline: float = float("inf")
+    archs: tuple[str, ...] = ()
+    """Predict the speed for these; none: do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Campaign:
-    """``limits``: what cut runs short. ``stopped``: the deadline came first."""
+    """``limits``: what cut runs short. ``stopped``: the deadline came first. ``predicted``: of the speed on a GPU."""
 
     faults: list[Fault] = field(default_factory=list)
     launches: list[dict[str, int]] = field(default_factory=list)
@@ -70,6 +74,7 @@ class Campaign:
     unsupported: str = ""
     limits: list[str] = field(default_factory=list)
     stopped: bool = False
+    predicted: dict[str, object] = field(default_factory=dict)
 
 
 class Runner:
@@ -136,11 +141,26 @@ def explore(
             _launch(runner, symbols, campaign, progress)
             if campaign.stopped or campaign.unsupported:
                 break
+        if not campaign.faults and not campaign.unsupported:
+            campaign.predicted = _predicted(runner, campaign.launches)
     if campaign.faults:
         with Session(device, kernel, opt="O0", sandbox=sandbox, cache=cache) as session:
             if session.unsupported is None:
                 _sharpen(Runner(session, contract, plan), campaign)
     return campaign
+
+
+def _predicted(runner: Runner, sizes: Sequence[dict[str, int]]) -> dict[str, object]:
+    """For the launch of most threads."""
+    launches = [launch for s in sizes if (launch := runner.concrete(s)) is not None]
+    if not launches or not runner.plan.archs or runner.late:
+        return {}
+    largest = max(launches, key=lambda launch: math.prod(launch.grid) * math.prod(launch.block))
+    if chosen_blocks(largest) is not None:
+        return {}
+    found = predict(runner.session, largest, runner.plan.archs)
+    threads = f"<<<{tuple(largest.grid)}, {tuple(largest.block)}>>>"
+    return {} if found is None else {**found.facts(), "launch": threads, "sizes": dict(largest.symbols)}
 
 
 def _launch(

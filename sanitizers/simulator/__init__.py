@@ -11,6 +11,7 @@ Example::
 
 from sanitizers.simulator.model import (
     SCHEDULES,
+    PlaceRequests,
     Schedule,
     SimFinding,
     SimResult,
@@ -22,6 +23,7 @@ from sanitizers.simulator.wire import DTYPE_BYTES, small_values
 __all__ = [
     "DTYPE_BYTES",
     "SCHEDULES",
+    "PlaceRequests",
     "Schedule",
     "Session",
     "SimFinding",

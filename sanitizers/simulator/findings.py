@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sanitizers.simulator.model import SimFinding
+from sanitizers.simulator.model import PlaceRequests, SimFinding
 from sanitizers.simulator.places import Lines, first_place, resolve
 from sanitizers.simulator.text import Prepared
 from specs.location import NOWHERE, Span
@@ -38,6 +38,27 @@ def read_findings(
     return tuple(
         _finding(item, objects if isinstance(objects, dict) else {}, known, prepared, lines) for item in items
     )
+
+
+def read_requests(
+    facts: Mapping[str, Any], program: Path, lines: Lines, sandbox: Sandbox
+) -> tuple[PlaceRequests, ...] | None:
+    """What the warps asked of memory, by place. None for a run that did not record it, or not all of it."""
+    told = facts.get("requests")
+    if not isinstance(told, dict) or told.get("whole") is not True or not isinstance(told.get("rows"), list):
+        return None
+    rows = [
+        r for r in told["rows"] if isinstance(r, list) and len(r) == 11 and all(isinstance(n, int) for n in r)
+    ]
+    known = resolve(program, [row[0] for row in rows], lines.paths, sandbox) if rows else {}
+    objects = facts.get("objects")
+    found: list[PlaceRequests] = []
+    for pc, slot, size, write, atomic, *counts in rows:
+        named = objects.get(str(slot)) if isinstance(objects, dict) else None
+        name, kind = (str(named[0]), named[3]) if isinstance(named, list) and len(named) == 4 else ("", None)
+        action = "atomic" if atomic else "store" if write else "load"
+        found.append(PlaceRequests(known.get(pc, NOWHERE), name, kind == 2, action, size, *counts))  # type: ignore[arg-type]
+    return tuple(sorted(found, key=lambda r: (r.span.path, r.span.line, r.buffer, r.action, r.size)))
 
 
 def _addresses(item: Mapping[str, Any]) -> Iterator[int]:

@@ -47,6 +47,27 @@ class SimFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceRequests:
+    """What the warps ask of memory at one place. ``least…``: the same lanes and bytes, side by side.
+
+    A request: the n-th time that the lanes of one warp execute it. ``sectors``: of 32 bytes, of all requests together;
+    ``wavefronts``: rounds that the banks of shared memory need.
+    """
+
+    span: Span
+    buffer: str
+    shared: bool
+    action: Literal["load", "store", "atomic"]
+    size: int
+    requests: int
+    lanes: int
+    sectors: int
+    least_sectors: int
+    wavefronts: int
+    least_wavefronts: int
+
+
+@dataclass(frozen=True, slots=True)
 class SimResult:
     """``unsupported``: a construct that has no meaning here, by name; ``error``: a limit or a crash.
 
@@ -64,6 +85,8 @@ class SimResult:
     """Of the launch alone, without process start and transfers."""
     accesses: int = 0
     switches: int = 0
+    requests: tuple[PlaceRequests, ...] | None = None
+    """Of a run that recorded them, in the order of their places; None where it did not, or not to its end."""
     unwritten: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Uninitialised buffers that were not wholly written: how many elements, and the first of them."""
 

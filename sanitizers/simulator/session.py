@@ -21,7 +21,7 @@ from typing import Any
 
 from sanitizers.simulator import wire
 from sanitizers.simulator.build import Program, build
-from sanitizers.simulator.findings import read_findings
+from sanitizers.simulator.findings import read_findings, read_requests
 from sanitizers.simulator.line import check_line
 from sanitizers.simulator.model import Schedule, SimResult
 from sanitizers.simulator.places import Lines
@@ -106,11 +106,13 @@ class Session:
         blocks: Sequence[int] | None = None,
         outputs: bool = True,
         steps: int = STEPS,
+        requests: bool = False,
     ) -> SimResult:
         """One launch. ``blocks``: linear indices of the blocks to run (all by default).
 
         ``tolerant``: a thread goes on after an access outside its buffer instead of stopping before it.
-        ``keep_globals``: ``__device__`` variables stay as the last launch left them.
+        ``keep_globals``: ``__device__`` variables stay as the last launch left them. ``requests``: record what the warps
+        ask of memory (slow, and for threads that run one after another: ``forward``).
         """
         began = time.monotonic()
         if self.unsupported is not None or self.program is None:
@@ -122,6 +124,7 @@ class Session:
         flags = (
             wire.KEEP_GLOBALS * keep_globals
             | wire.TOLERANT * tolerant
+            | wire.REQUESTS * requests
             | wire.CALL_PATHS * (self._opt == "O0")
         )
         try:
@@ -163,6 +166,9 @@ class Session:
             accesses=_count(facts, "accesses"),
             switches=_count(facts, "switches"),
             unwritten=_unwritten(facts.get("unwritten")),
+            requests=read_requests(
+                facts, self.program.path if self.program else Path(), self._lines, self._sandbox
+            ),
         )
 
     def _exchange(self, request: bytes, deadline: float) -> bytes | str:

@@ -23,7 +23,7 @@ from specs.contract import NULL_STORAGE, ConcreteBuffer, ConcreteLaunch
 from verifier.ir import nodes as ir
 
 MAGIC, CRASH = 0x544D4953, 0x48535243
-KEEP_GLOBALS, CALL_PATHS, TOLERANT = 1, 2, 4
+KEEP_GLOBALS, CALL_PATHS, TOLERANT, REQUESTS = 1, 2, 4, 8
 _INITIALISED, _WANTED, _RESERVED = 1, 2, 4
 _MASK = (1 << 64) - 1
 DTYPE_BYTES = {

@@ -105,7 +105,9 @@ def _run(context: GateContext, start: float) -> GateResult:
             continue
         context.progress(f"running {label}")
         launches, rounds = PLANS.get(context.effort, PLANS["default"])
-        plan = Plan(launches, rounds, seed=context.seed, deadline=context.deadline)
+        plan = Plan(
+            launches, rounds, seed=context.seed, deadline=context.deadline, archs=context.policy.archs
+        )
         campaign = explore(
             context.submission.device, kernel, contract, plan, sandbox=context.sandbox, cache=context.cache
         )
@@ -227,6 +229,7 @@ def _facts(label: str, campaign: Campaign) -> dict[str, Any]:
         "accesses": campaign.accesses,
         "unsupported": campaign.unsupported,
         "missing": sorted({f.missing for f in campaign.faults} - {""}),
+        "predicted": campaign.predicted,
     }
 
 

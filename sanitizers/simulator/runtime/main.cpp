@@ -42,7 +42,7 @@ struct Parameter {  // one argument of the kernel, its pointers still to be fill
     Pointer at[15];
     uint32_t padding;
 };
-enum Flag : uint32_t { KEEP_GLOBALS = 1, CALL_PATHS = 2, TOLERANT = 4 };
+enum Flag : uint32_t { KEEP_GLOBALS = 1, CALL_PATHS = 2, TOLERANT = 4, REQUESTS = 8 };
 enum BufferFlag : uint32_t { INITIALISED = 1, WANTED = 2, RESERVED = 4 };
 
 bool take(void* to, size_t size) {
@@ -120,7 +120,7 @@ void respond(const Header& header, const Ran& ran, const std::vector<Buffer>& bu
     json += "},\"cpu\":" + std::to_string(ran.cpu_seconds) + ",\"blocks_run\":" + std::to_string(ran.blocks_run) + ",\"blocks_launched\":" +
             std::to_string(ran.blocks_launched) + ",\"accesses\":" + std::to_string(g.accesses) +
             ",\"switches\":" + std::to_string(g.switches) + ",\"unsupported\":" + quoted(g.unsupported.c_str()) +
-            ",\"stopped\":" + quoted(g.stopped.c_str()) + "}";
+            ",\"stopped\":" + quoted(g.stopped.c_str()) + (g.recording ? ",\"requests\":" + requests_json() : "") + "}";
     uint64_t head[4] = {MAGIC, header.nonce, json.size(), raw};
     give(head, sizeof head);
     give(json.data(), json.size());
@@ -149,6 +149,8 @@ bool serve() {
     g.budget = header.budget;
     g.call_paths = header.flags & CALL_PATHS;
     g.tolerant = header.flags & TOLERANT;
+    g.recording = header.flags & REQUESTS;
+    start_requests();
     clear_findings();
     drop_buffers();
     forget_accesses();

@@ -385,7 +385,16 @@ void park() {
     abort();
 }
 
-void preempt(uintptr_t address, const Place& place) {
+void preempt(const Access& access) {
+    const uintptr_t address = access.address;
+    if (g.recording && !g.probing) {
+        note_request(access);
+        g.accesses++;
+        if (g.accesses % LONG_SLICE != 0) {
+            g.slice = g.slice_start = 1;
+            return;
+        }
+    }
     if (g.probing) {
         bool seen = std::find(g.probe, g.probe + std::min(g.probe_count, 16u), address) !=
                     g.probe + std::min(g.probe_count, 16u);
@@ -403,7 +412,7 @@ void preempt(uintptr_t address, const Place& place) {
     if (g.accesses > g.budget && g.stopped.empty()) {
         g.stopped = "the step budget";
     }
-    g.current->place = place;
+    g.current->place = access.place;
     yield_to_scheduler();
 }
 
@@ -459,7 +468,7 @@ Ran launch(Dim grid, Dim block_dim, size_t shared, const Schedule& schedule, con
                 continue;
             }
             bool fresh = !resident[i]->started;
-            g.slice_length = fresh ? LONG_SLICE : SHORT_SLICE;
+            g.slice_length = g.recording ? 1 : fresh ? LONG_SLICE : SHORT_SLICE;
             g.progress = false;
             switch (advance(*resident[i], schedule)) {
                 case Outcome::Finished:

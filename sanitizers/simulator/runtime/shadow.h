@@ -4,14 +4,6 @@
 
 namespace simt {
 
-struct Access {
-    uintptr_t address;
-    uint32_t size;
-    bool write;
-    bool atomic;
-    Place place;
-};
-
 void check_cell_slowly(Object&, size_t cell, Stamp mask, bool write, bool atomic, const Place&, uintptr_t address);
 void out_of_bounds(const Access&);  // parks the thread, unless the launch is tolerant
 [[noreturn]] void misaligned(const Access&);
@@ -85,7 +77,7 @@ inline __attribute__((always_inline)) void check_access(const Access& access) {
         if (g.current == nullptr) {
             return;  // dynamic initialisation before the launch: its slice is always over
         }
-        preempt(access.address, access.place);
+        preempt(access);
     }
     uintptr_t slot = (access.address - ARENA) >> SLOT_BITS;
     if (SIMT_UNLIKELY(slot >= SLOTS)) {

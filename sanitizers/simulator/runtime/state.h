@@ -80,6 +80,14 @@ struct Place {  // where in the program: a return address inside the kernel, or 
     Site site;
 };
 
+struct Access {
+    uintptr_t address;
+    uint32_t size;
+    bool write;
+    bool atomic;
+    Place place;
+};
+
 struct Block;
 
 struct Fiber {
@@ -141,6 +149,7 @@ struct Machine {
     // the schedule
     int32_t slice_start, slice_length;
     bool interleaved, probing, progress;
+    bool recording;  // requests of the warps
     uintptr_t probe[16];
     uint32_t probe_count, probe_left;
     uint64_t accesses, switches, budget, random;
@@ -170,7 +179,7 @@ struct Ran {
 };
 Ran launch(Dim grid, Dim block, size_t shared, const Schedule&, const std::vector<uint64_t>& chosen, void* const*);
 [[noreturn]] void park();
-void preempt(uintptr_t address, const Place&);
+void preempt(const Access&);
 Fiber* start_next();
 void run_thread();
 void stamp_current();
@@ -201,6 +210,10 @@ void forget_accesses();
 int nearest_object(uintptr_t address);
 bool spare_page(uintptr_t address, size_t size);
 size_t unwritten(const Object&, size_t* first);
+// requests.cpp
+void start_requests();
+void note_request(const Access&);
+std::string requests_json();
 // report.cpp
 enum class Property : uint8_t {
     BoundsGlobal, BoundsShared, BoundsLocal, BoundsArray, Alignment, RaceShared, RaceGlobal, BarrierDivergence,
