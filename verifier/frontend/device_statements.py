@@ -62,7 +62,21 @@ class Statements(Matrices):
         return re.search(rb"\bgoto\b", self.unit.text) is not None
 
     def statements(self, nodes: Sequence[Node]) -> None:
-        for node in nodes:
+        """What comes before a label is a scope that a ``goto`` of it leaves; jumps backwards are refused."""
+        last = (
+            max((i for i, n in enumerate(nodes) if n.kind == "LABEL_STMT"), default=0) if self.has_goto else 0
+        )
+        if last:
+            name, ahead = nodes[last].spelling, self.frame.ahead
+            label = self.fresh(f"goto.{name}")
+            outer, ahead[name] = ahead.get(name), label
+            with self.nested() as inner:
+                self.statements(nodes[:last])
+            del ahead[name]
+            if outer is not None:
+                ahead[name] = outer
+            self.emit(Scope(label, tuple(inner)))
+        for node in nodes[last:]:
             self.statement(node)
 
     def statement(self, node: Node) -> None:
@@ -103,8 +117,10 @@ class Statements(Matrices):
                 self._return(node)
             case "UNEXPOSED_STMT" if node.children:
                 self._statement(node.children[-1])
-            case "LABEL_STMT" if not self.has_goto:
+            case "LABEL_STMT":
                 self.statement(node.children[-1])
+            case "GOTO_STMT" if (scope := self.frame.ahead.get(_target(node))) is not None:
+                self.emit(Leave(scope, node.span))
             case "ASM_STMT":
                 self.assembly(node)
             case kind if kind in _NAMES:
@@ -379,6 +395,12 @@ class Statements(Matrices):
             with self.nested() as inner:
                 self.statements(group.body)
             self.emit(If(Read(entered.name, BOOL), tuple(inner), (), span))
+
+
+def _target(node: Node) -> str:
+    """The label that a goto names."""
+    found = re.match(r"goto\s+(\w+)", node.source)
+    return found[1] if found else ""
 
 
 def _semicolons(text: bytes, start: int, end: int) -> tuple[int, int]:

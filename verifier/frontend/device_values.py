@@ -128,6 +128,8 @@ class Frame:
     loops: list[str] = field(default_factory=list)
     """Labels for ``continue``, innermost last."""
     breaks: list[str] = field(default_factory=list)
+    ahead: dict[str, str] = field(default_factory=dict)
+    """Labels of the text that come after the statements being lowered -> the scope that ends there."""
 
 
 def reads(value: Value) -> Iterator[str]:
