@@ -118,6 +118,9 @@ class PropertyResult:
     proved: int = 0
     seconds: float = 0.0
     frontier: int | None = None
+    """Elements of every buffer up to which it is PROVED, where that is the bound of ``safe_for``."""
+    safe_for: str = ""
+    """For which sizes it is PROVED although not for all: the missing precondition, as a clause."""
     depends: tuple[str, ...] = ()
     span: Span = NOWHERE
 

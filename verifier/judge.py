@@ -244,7 +244,8 @@ def _unproved(prove: GateResult, case: Case) -> Iterable[str]:
 def _why(found: PropertyResult) -> str:
     where = f" (line {found.span.line})" if found.span.line else ""
     because = ": ".join(t for t in (str(found.reason) if found.reason else "", found.detail) if t)
-    return f"{found.verdict.lower()}{where}" + (f", {because}" if because else "")
+    safe = f"; safe for {found.safe_for}" if found.safe_for else ""
+    return f"{found.verdict.lower()}{where}" + (f", {because}" if because else "") + safe
 
 
 def _not_checked(gates: Sequence[GateResult], case: Case) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def test_race_shows_both_threads_beside_each_other(failing: FileResult) -> None:
         "block 0, thread 0",
         "reads scratch[1]  (line 4)",
     ]
-    assert "  launch  row_sum<<<1, 256>>>  n = 256  (replayed by the simulator)" in rows
+    assert "  launch  row_sum<<<1, 256>>>  n = 256  (replayed by the simulator; general domain)" in rows
 
 
 def test_notes_are_hidden_but_counted(failing: FileResult) -> None:
@@ -45,6 +45,30 @@ def test_unknown_property_says_why_and_where(open_: FileResult) -> None:
     assert "budget: the product row * K" in shown(open_, verbose=True)
     failed = replace(open_, verdict=Outcome.FAIL)
     assert "budget: the product row * K" in shown(failed)
+
+
+def test_for_which_sizes_it_is_safe_is_in_every_format(open_: FileResult, failing: FileResult) -> None:
+    for file, id_ in ((open_, "overflow"), (failing, "race-shared")):
+        (prove,) = (g for g in file.gates if g.gate == "prove")
+        (found,) = prove.kernels
+        properties = tuple(replace(p, safe_for="n <= 4096") if p.id == id_ else p for p in found.properties)
+        bounded = replace(prove, kernels=(replace(found, properties=properties),))
+        gates = tuple(bounded if g is prove else g for g in file.gates)
+        changed = replace(file, gates=gates)
+        assert "safe for n <= 4096" in shown(changed)
+        report = Report((changed,), True, 0)
+        assert '"safe_for": "n <= 4096"' in render(report, "json")
+        if file is failing:
+            assert "(safe for n <= 4096)" in render(report, "concise")
+
+
+def test_what_a_proof_rests_on_is_said(passing: FileResult) -> None:
+    (prove,) = (g for g in passing.gates if g.gate == "prove")
+    leaning = tuple(replace(p, depends=("overflow",)) for p in prove.kernels[0].properties)
+    changed = replace(prove, kernels=(replace(prove.kernels[0], properties=leaning),))
+    file = replace(passing, gates=tuple(changed if g is prove else g for g in passing.gates))
+    assert "rests on overflow" in shown(file, verbose=True)
+    assert '"depends": [\n' in render(Report((file,), True, 0), "json")
 
 
 def test_draft_is_shown_only_where_it_is_needed(open_: FileResult, passing: FileResult) -> None:

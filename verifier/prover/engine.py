@@ -11,20 +11,22 @@ obligation of the property and of what it leans on (races on barrier-divergence)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache, cached_property
 
 from specs.clauses import ClauseError, ClauseUndefined, holds
 from specs.contract import Clause, Contract
-from specs.location import NOWHERE, Span
-from specs.results import Finding, PropertyResult, Reason, Severity, Verdict, Witness
+from specs.location import NOWHERE
+from specs.results import Finding, PropertyResult, Reason, Severity, Verdict
 from verifier import checks
 from verifier.ir.nodes import Kernel
 from verifier.prover import host_faults
+from verifier.prover.asked import KernelVerdicts, Settings
 from verifier.prover.discharge import Decision, Discharger
 from verifier.prover.evidence import Evidence
 from verifier.prover.failures import Failed, finding, pins, reason_of
+from verifier.prover.frontier import bounded
 from verifier.prover.leaning import lean
 from verifier.prover.missing import Missing, missing_clause
 from verifier.prover.proposals import settle
@@ -32,7 +34,6 @@ from verifier.prover.sizes import equal_sizes, large_sizes
 from verifier.prover.witness import candidates, is_problem, satisfiable, sizes_against
 from verifier.prover.wording import WHY
 from verifier.smt.radix import Note
-from verifier.smt.solver import SolverPool
 from verifier.smt.terms import TooLarge
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.emptiness import emptying_sizes, where_threads_run
@@ -43,47 +44,10 @@ from verifier.symex.summary import Operation, Summary
 
 ROUNDS = 8
 MAX_OBLIGATIONS = 4000
-Replay = Callable[[Witness, str, Span], Witness | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """``replay`` confirms a witness (None: nothing can be refuted). ``assignments``: small symbol values to try, made
-    when they are needed."""
-
-    pool: SolverPool
-    properties: tuple[str, ...]
-    cap: int
-    assignments: Callable[[], tuple[Mapping[str, int], ...]] = tuple
-    replay: Replay | None = None
-    keep: Callable[[str, str], None] | None = None
-    deadline: float = float("inf")
-    max_witnesses: int = 4
-    pure_externs: bool = False
-    same_value: bool = False
-    """Whether two threads may store equal values to one place (the policy's ``benign-same-value``)."""
-    evidence: bool = False
-    """Whether what is proved is kept for another solver."""
-
-
-@dataclass(frozen=True, slots=True)
-class KernelVerdicts:
-    """The verdicts, the findings behind the refutations, and what was assumed or approximated."""
-
-    properties: tuple[PropertyResult, ...]
-    findings: tuple[Finding, ...]
-    approximations: tuple[str, ...] = ()
-    counts: dict[str, int] = field(default_factory=dict)
-    clauses: tuple[Clause, ...] = ()
-    """Size relations that a proof needs and nothing checks: ``derived`` ones hold at the problem's sizes and were used
-    (and are printed as assumptions), ``assumed`` ones are only proposed."""
-    assumptions: tuple[Clause, ...] = ()
-    """What proofs rest on besides the contract's own assumptions."""
-    evidence: Evidence = field(default_factory=Evidence)
-
-
-class _ClauseFound(Exception):
-    """A clause that the problem's sizes vouch for: what is left of this attempt is not worth its time."""
+class _Stop(Exception):
+    """What is left of this attempt is not worth its time: a clause was found, or a proof alone was asked for and failed."""
 
 
 def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerdicts:
@@ -117,6 +81,15 @@ def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerd
 
         properties, findings = settle(result, proposed, again, settings.deadline)
         result = replace(result, properties=properties, findings=findings)
+    given = replace(contract, requires=(*contract.requires, *used.values()))
+
+    def probe(clauses: Iterable[Clause], wanted: Iterable[str], until: float) -> tuple[PropertyResult, ...]:
+        asked = tuple(p for p in settings.properties if p in {*wanted, "barrier-divergence"})
+        alone = replace(settings, properties=asked, explain=False, evidence=False, keep=None, deadline=until)
+        return _Engine(kernel, replace(given, requires=(*given.requires, *clauses)), alone).run().properties
+
+    properties = bounded(result, given, settings.cap, proposed, probe, settings.deadline)
+    result = replace(result, properties=properties)
     clauses = [
         *used.values(),
         *(Clause(text, "assumed", contract.launch.span, m.sentence) for text, m in proposed.items()),
@@ -183,7 +156,7 @@ class _Engine:
                     break
         except (TooLarge, RecursionError) as error:
             return self._all_unknown(Reason.BUDGET, f"too large to execute symbolically: {error}")
-        except _ClauseFound:
+        except _Stop:
             return self._all_unknown(Reason.BUDGET, "stopped at a clause to verify under")
         self.s, self.c, self.d = summary, claims, discharger
         if summary.gaps:
@@ -196,7 +169,7 @@ class _Engine:
         else:
             try:
                 results = self._properties()
-            except _ClauseFound:
+            except _Stop:
                 return self._all_unknown(Reason.BUDGET, "stopped at a clause to verify under")
         notes = tuple(dict.fromkeys(f"{text} ({span})" for text, span in summary.approximations))
         named = dict.fromkeys(a.obj.name for a in summary.accesses if a.obj.space in ("texture", "surface"))
@@ -314,6 +287,8 @@ class _Engine:
         if op.key in self.failed_operations:
             return
         self.failed_operations[op.key] = Failed(o, decision, c, d)
+        if not self.settings.explain and op.property in self.settings.properties:
+            raise _Stop
         if self._missing(c, d, o):
             return
         if op.host and self._refute_host(c, d, "overflow", o):
@@ -325,7 +300,12 @@ class _Engine:
 
     def _refute(self, c: Claims, d: Discharger, o: Obligation, property_: str) -> bool:
         """Look for a witness that the simulator confirms; True and a finding when there is one."""
-        if self.settings.replay is None or self.witness_budget <= 0 or self._late():
+        if (
+            not self.settings.explain
+            or self.settings.replay is None
+            or self.witness_budget <= 0
+            or self._late()
+        ):
             return False
         if property_ not in self.settings.properties:
             return False
@@ -352,6 +332,8 @@ class _Engine:
 
     def _refute_host(self, c: Claims, d: Discharger, property_: str, o: Obligation) -> bool:
         """A fault of the launch itself: shown by evaluating the contract at concrete sizes."""
+        if not self.settings.explain:
+            return False
         if any(f.id == property_ and f.span == self.contract.launch.span for f in self.findings):
             return True
         static = sum(
@@ -543,7 +525,7 @@ class _Engine:
 
     def _missing(self, c: Claims, d: Discharger, o: Obligation) -> str:
         """The sentence on the clause that the obligation lacks; remembered."""
-        if self._late():
+        if self._late() or not self.settings.explain:
             return ""
         known = next((m for key, m in self.asked if key is o), None)
         found = known if known is not None else missing_clause(c, d, o)
@@ -554,7 +536,7 @@ class _Engine:
             self.missing.append(found)
             known_clauses = {x.text for x in self.contract.requires}
             if found.derived and self.hurry and found.clause not in known_clauses:
-                raise _ClauseFound
+                raise _Stop
         return found.sentence
 
     def _operation_result(self, property_: str) -> PropertyResult:

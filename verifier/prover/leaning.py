@@ -1,7 +1,7 @@
 """Proofs that lean on other proofs: a property that is PROVED only because another one holds falls with it.
 
-Verdicts of one launch -> verdicts. Invariant: barriers order memory only where every thread reaches them, so that without
-barrier-divergence nothing that rests on barriers stays PROVED.
+Verdicts of one launch -> verdicts, each PROVED with what it leans on. Invariant: barriers order memory only where every
+thread reaches them, so that without barrier-divergence nothing that rests on barriers stays PROVED.
 """
 
 from __future__ import annotations
@@ -15,20 +15,33 @@ LEANING = ("race-shared", "race-global", "uninitialized", "bounds-global", "boun
 
 
 def lean(results: Sequence[PropertyResult], barriers: bool) -> list[PropertyResult]:
-    """``barriers``: whether the kernel has any (asked where barrier-divergence was not)."""
+    """``barriers``: whether the kernel has any (asked where barrier-divergence was not).
+
+    Proofs rest on the integer operations that kept their values. One that does not has no exact value in any proof, so
+    that nothing falls with it.
+    """
+    exact = any(r.id == "overflow" and r.verdict is Verdict.PROVED and r.obligations for r in results)
     barrier = next((r for r in results if r.id == "barrier-divergence"), None)
     if barrier is None:
         blocked = barriers
     else:
         blocked = barrier.verdict not in (Verdict.PROVED, Verdict.NOT_APPLICABLE)
     if not blocked:
-        return list(results)
+        return [_said(r, barriers, exact) for r in results]
     detail = "it rests on barriers that all threads reach"
     return [
         replace(
             r, verdict=Verdict.UNKNOWN, reason=Reason.DIVERGENCE, detail=detail, depends=("barrier-divergence",)
         )
         if r.id in LEANING and r.verdict is Verdict.PROVED
-        else r
+        else _said(r, False, exact)
         for r in results
     ]  # fmt: skip
+
+
+def _said(r: PropertyResult, barriers: bool, exact: bool) -> PropertyResult:
+    if r.verdict is not Verdict.PROVED:
+        return r
+    on = ["overflow"] if exact and r.id != "overflow" else []
+    on += ["barrier-divergence"] if barriers and r.id in LEANING else []
+    return replace(r, depends=tuple(on))

@@ -26,9 +26,15 @@ def render(report: Report, *, verbose: bool = False) -> str:
 
 def _file(file: FileResult, verbose: bool) -> Iterator[str]:
     findings = [f for f in findings_of(file.gates) if verbose or f.severity is not Severity.NOTE]
+    safe = {
+        (k.name, p.id): p.safe_for for g in file.gates for k in g.kernels for p in k.properties if p.safe_for
+    }
     for finding in findings:
         mark = "" if finding.severity is Severity.ERROR else f" ({finding.severity})"
-        yield f"{finding.span}: {finding.id} {finding.message}{mark}"
+        bound = safe.get((finding.kernel.partition("<")[0], finding.id), "")
+        yield f"{finding.span}: {finding.id} {finding.message}{mark}" + (
+            f" (safe for {bound})" if bound else ""
+        )
     match file.verdict:
         case Outcome.PASS:
             yield f"{file.path}: PASS" + (f" ({'; '.join(file.not_checked)})" if file.not_checked else "")

@@ -88,7 +88,7 @@ def witness_lines(witness: Witness, kernel: str, paint: Paint) -> Iterator[str]:
     shared = f", {witness.shared_bytes}" if witness.shared_bytes else ""
     launch = f"{kernel or 'kernel'}<<<{_dims(witness.grid)}, {_dims(witness.block)}{shared}>>>"
     replayed = f"replayed by {witness.replayed_by}" if witness.replayed else "not replayed"
-    yield f"  {paint('launch ', 'mark')} {line(launch)}  {line(sizes)}  ({replayed})".rstrip()
+    yield f"  {paint('launch ', 'mark')} {line(launch)}  {line(sizes)}  ({replayed}; {line(witness.domain)} domain)".rstrip()
     arguments = [f"{name}[{count:,}]" for name, count in witness.buffers.items()]
     arguments += [
         f"{n} = {'any' if v is None else v}" for n, v in witness.scalars.items() if n not in witness.symbols

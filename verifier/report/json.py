@@ -99,6 +99,7 @@ def _kernel(kernel: KernelResult) -> dict[str, Any]:
                 "proved": p.proved,
                 "seconds": round(p.seconds, 3),
                 "frontier": p.frontier,
+                "safe_for": p.safe_for,
                 "depends": list(p.depends),
             }
             for p in kernel.properties

@@ -179,7 +179,9 @@ def _detail(found: PropertyResult, detailed: bool) -> str:
         parts.append(f"line {found.span.line}")
     words = (str(found.reason) if found.reason else "", found.detail if detailed else "")
     parts += [": ".join(w for w in words if w)] if any(words) else []
-    if found.frontier is not None:
+    if found.safe_for:
+        parts.append(f"safe for {found.safe_for}")
+    elif found.frontier is not None:
         parts.append(f"holds up to {found.frontier:,} elements")
     if found.depends:
         parts.append(f"rests on {', '.join(found.depends)}")
