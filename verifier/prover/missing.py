@@ -9,7 +9,7 @@ problem file's own sizes contradict is never proposed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate, names
@@ -18,7 +18,7 @@ from verifier.prover.discharge import Discharger
 from verifier.smt.smtlib import gather, script
 from verifier.smt.terms import Const, PolyTerm, Term, atoms
 from verifier.symex.claims import Claims, Obligation
-from verifier.symex.memory_claims import alignment_of
+from verifier.symex.memory_claims import alignment_of, bounds_of
 from verifier.symex.pointers import address_of
 from verifier.symex.summary import MemoryObject
 from verifier.symex.symbols import texts
@@ -45,8 +45,8 @@ def _missing(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
     if o.note.startswith("disjoint("):
         a, b = o.note.removeprefix("disjoint(").removesuffix(")").split(", ")
         return Missing("", f"nothing says that {a} and {b} are different memory; add the clause {o.note}")
-    used = ", ".join(sorted(_open_contents(c, o))) if o.property.startswith("bounds") else ""
-    if used:
+    used = ", ".join(sorted(_open_contents(c, o)))
+    if used and _by_contents(c, d, o):
         return Missing(
             "", f"the indices read from {used} are not known to be in range; add a content clause for it"
         )
@@ -83,6 +83,50 @@ def _open_contents(c: Claims, o: Obligation) -> set[str]:
         for b in buffers
         if (found := c.s.contract.buffer(b)) is None or found.dtype not in ("u8", "i8", "bool")
     }
+
+
+def _by_contents(c: Claims, d: Discharger, o: Obligation) -> bool:
+    """Whether the obligation is one on indices that a buffer holds and that the kernel takes as they are.
+
+    An operation on them (``(size_t)p * width``) fails for want of the same clause as the access that it is for.
+    """
+    if o.property.startswith("bounds"):
+        return not _judged(c, d, o)
+    data = set(c.data((o.goal,)))
+    if o.property != "overflow":
+        return False
+    places = [a for a in c.s.accesses if a.obj.buffer is not None and data & set(c.data((a.offset,)))]
+    return any(not _judged(c, d, item) for a in places[:4] for item in bounds_of(c, "bounds-global", a))
+
+
+def _judged(c: Claims, d: Discharger, o: Obligation) -> bool:
+    """Whether the kernel itself bounds the contents, on the path and on each side that fails, by what is no content.
+
+    Such a kernel takes contents as they come (``if (p < 0 || p > n) return;``): a bound that is wrong is its own fault.
+    """
+    t = c.s.t
+    bounded: set[tuple[Term, bool]] = set()
+    for h in _parts(o.hyps):
+        if h.op == "le0" and len(read := c.data((h,))) == 1:
+            bounded |= {(read[0], k > 0) for m, k in t.poly(h.args[0]).items() if read[0] in m}
+    for side in _parts((o.goal,)):
+        data = c.data((side,))
+        if not data or d.decide(replace(o, goal=side), 0.2).status == "proved":
+            continue
+        if side.op != "le0":
+            return False
+        for m, k in t.poly(side.args[0]).items():
+            if any(c.data((a,)) and (a not in data or (a, k > 0) not in bounded) for a in m):
+                return False
+    return True
+
+
+def _parts(terms: Iterable[Term]) -> Iterator[Term]:
+    for x in terms:
+        if x.op == "and":
+            yield from _parts(x.args)
+        else:
+            yield x
 
 
 def _base_alignment(c: Claims, d: Discharger, o: Obligation) -> Missing | None:

@@ -28,22 +28,28 @@ def name_of(a: Access) -> str:
 
 def bounds(c: Claims, property_: str, space: str) -> Iterator[Obligation]:
     """0 <= offset and offset + size <= extent; for declared arrays also each axis within its own count."""
-    t = c.s.t
     for a in c.s.accesses:
         if matches(a, space) and a.obj.space == "surface":
             yield _surface(c, property_, a, "stays inside it")
-        if not matches(a, space) or a.obj.extent is None or 0 <= a.origin != a.number:
-            continue
-        goals: list[Term] = []
-        for index, count in a.rows:
-            goals += [t.le(t.zero, index), t.lt(index, t.const(count))]
-        if not a.rows:
-            goals += [t.le(t.zero, a.offset), t.le(t.add(a.offset, t.const(a.size)), a.obj.extent)]
-        elif a.obj.extent is not None:
-            goals.append(t.le(t.add(a.offset, t.const(a.size)), a.obj.extent))
-            goals.append(t.le(t.zero, a.offset))
-        claim = f"the {a.kind} of {a.obj.name} stays inside it"
-        yield c.single(property_, a.span, claim, (a.guard,), t.and_(*goals), (a,))
+        if matches(a, space) and not 0 <= a.origin != a.number:
+            yield from bounds_of(c, property_, a)
+
+
+def bounds_of(c: Claims, property_: str, a: Access) -> Iterator[Obligation]:
+    """The claim on one access, if its object has an extent."""
+    t = c.s.t
+    if a.obj.extent is None:
+        return
+    goals: list[Term] = []
+    for index, count in a.rows:
+        goals += [t.le(t.zero, index), t.lt(index, t.const(count))]
+    if not a.rows:
+        goals += [t.le(t.zero, a.offset), t.le(t.add(a.offset, t.const(a.size)), a.obj.extent)]
+    else:
+        goals.append(t.le(t.add(a.offset, t.const(a.size)), a.obj.extent))
+        goals.append(t.le(t.zero, a.offset))
+    claim = f"the {a.kind} of {a.obj.name} stays inside it"
+    yield c.single(property_, a.span, claim, (a.guard,), t.and_(*goals), (a,))
 
 
 def _surface(c: Claims, property_: str, a: Access, what: str) -> Obligation:
