@@ -48,6 +48,8 @@ void simt_warp_barrier(uint32_t mask, simt::Site);
 uint64_t simt_shuffle(uint32_t mask, uint64_t value, int source, simt::Site);
 uint32_t simt_ballot(uint32_t mask, int predicate, simt::Site);
 uint32_t simt_gather(uint32_t mask, uint64_t value, uint64_t* values, simt::Site);  // returns who took part
+// Every lane's `size` bytes, one lane after another.
+void simt_collect(uint32_t mask, const void* mine, size_t size, void* all, simt::Site);
 uint32_t simt_converged(simt::Site);
 int simt_lane() __attribute__((const));
 // memory

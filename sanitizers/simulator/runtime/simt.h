@@ -21,6 +21,7 @@
 #include "prelude/atomics.h"
 #include "prelude/warp.h"
 #include "prelude/groups.h"
+#include "prelude/matrix.h"
 #include "prelude/tensors.h"
 #include "prelude/random.h"
 #include "prelude/checked.h"

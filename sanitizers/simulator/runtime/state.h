@@ -72,7 +72,7 @@ struct Known {
 using Knowledge = std::vector<Known>;
 
 enum class State : uint8_t { New, Ready, Barrier, Warp, Grid, Converge, Done, Parked };
-enum class WarpKind : uint8_t { Barrier, Shuffle, Ballot, Gather };
+enum class WarpKind : uint8_t { Barrier, Shuffle, Ballot, Gather, Collect };
 
 struct Place {  // where in the program: a return address inside the kernel, or a site constant
     uintptr_t pc;
@@ -105,6 +105,7 @@ struct Fiber {
     int reduction;  // of the barrier: -1 for none
     uint64_t value;
     uint64_t* values;
+    const char* offered;  // to be collected: `source` bytes
     Site site;
     Place place;    // where it was preempted
     bool spinning;  // reads the same few places over and over

@@ -118,6 +118,16 @@ void exchange(const Lanes& lanes, uint32_t members) {
                 break;
             }
             case WarpKind::Ballot: fiber.value = votes; break;
+            case WarpKind::Collect:
+                for (uint32_t other = 0; other < 32; other++) {
+                    char* place = reinterpret_cast<char*>(fiber.values) + other * size_t(fiber.source);
+                    if (members >> other & 1 && lanes[other].warp_kind == WarpKind::Collect && lanes[other].source == fiber.source) {
+                        memcpy(place, lanes[other].offered, size_t(fiber.source));
+                    } else {
+                        memset(place, 0xff, size_t(fiber.source));
+                    }
+                }
+                break;
             case WarpKind::Gather:
                 memcpy(fiber.values, values, sizeof values);
                 fiber.value = members;
@@ -226,6 +236,14 @@ uint32_t simt_ballot(uint32_t mask, int predicate, Site site) {
     g.current->predicate = predicate;
     meet(WarpKind::Ballot, mask, site);
     return uint32_t(g.current->value);
+}
+
+void simt_collect(uint32_t mask, const void* mine, size_t size, void* all, Site site) {
+    simt_check(mine, size, 0, site);  // the runtime copies unwatched
+    g.current->offered = static_cast<const char*>(mine);
+    g.current->source = int(size);
+    g.current->values = static_cast<uint64_t*>(all);
+    meet(WarpKind::Collect, mask, site);
 }
 
 uint32_t simt_gather(uint32_t mask, uint64_t value, uint64_t* values, Site site) {
