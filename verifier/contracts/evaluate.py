@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from specs.location import Span
-from verifier.contracts import calls, elements, launches, tensors, torch_calls
-from verifier.contracts.lvalues import COMPARES, plain, pure, roots
+from verifier.contracts import calls, captures, elements, launches, tensors, torch_calls
+from verifier.contracts.lvalues import COMPARES, own_call, plain, pure, roots
 from verifier.contracts.memory import Memory, aligned, to_float
 from verifier.contracts.objects import (
     Address,
@@ -150,19 +150,7 @@ class Evaluator(Memory):
         return Function(usr=node.get("fn", ""))
 
     def _eval_lambda(self, node: Node, hint: str) -> Value:
-        by_value = [c.partition("=")[0] for c in node["captures"] if not c.startswith("&") and c != "="]
-        by_reference = [c[1:] for c in node["captures"] if c.startswith("&")]
-        globals_ = {g["id"] for g in self.code.globals}
-
-        def copied(cell: str) -> bool:
-            name = cell.split("@")[0]
-            return name in by_value or (
-                "=" in node["captures"] and name not in by_reference and cell not in globals_
-            )
-
-        held = {cell: value for cell, value in self.cells.items() if copied(cell)}
-        held |= {cell: self.load(place) for cell, place in self.references.items() if copied(cell)}
-        return Function(node=node, captured=held or None)
+        return Function(node=node, captured=captures.held(self, node) or None)
 
     def _eval_new(self, node: Node, hint: str) -> Value:
         return Unknown("host memory")
@@ -478,7 +466,13 @@ class Evaluator(Memory):
                 if place is not None:
                     out.append(place)
                     continue
-                if argument["k"] in ("index", "member", "cond", "un", "operator", "cast"):
+                if not param.get("rvalue") and own_call(
+                    argument
+                ):  # it binds to what that call returns a reference to
+                    raise Refused(f"{self.span(argument)}: a reference that a call returns, passed on,")
+                moved = argument["k"] == "call" and argument["name"] in ("std::move", "std::forward")
+                parts = ("index", "member", "cond", "un", "operator", "cast")
+                if not param.get("rvalue") or moved or argument["k"] in parts:
                     for root in roots(argument):  # somewhere in one of them
                         self.escape(self.references.get(root, Address(root)).cell)
             out.append(self.eval(argument))

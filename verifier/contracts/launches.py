@@ -27,6 +27,7 @@ from verifier.contracts.run import Refused
 from verifier.contracts.values import (
     Int,
     const,
+    dtype_of,
 )
 from verifier.frontend.host import Node
 
@@ -154,6 +155,8 @@ def _record(
         elif isinstance(value, Record | Items):  # which of them it only reads is not told by the type
             for pointer in pointers_in(value):
                 run.write(pointer.storage)
+        elif isinstance(value, Unknown) and dtype_of(type_) is None:  # perhaps a pointer
+            run.write_anywhere()
 
 
 def _kernel(host: Evaluator, node: Node) -> tuple[str, tuple[str, ...] | None, tuple[tuple[str, str], ...]]:

@@ -31,7 +31,7 @@ from verifier.contracts.loops import (
     execute_range,
     havoc_cells,
 )
-from verifier.contracts.lvalues import plain, pure, roots, unchanging
+from verifier.contracts.lvalues import own_call, plain, pure, roots, unchanging
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -373,8 +373,17 @@ class Host(Evaluator):
                 self.references[identity] = place
                 return
             if not variable["const_ref"]:
+                if plain(init)["k"] in (
+                    "index",
+                    "un",
+                    "operator",
+                ):  # an element of memory: what is stored there later
+                    self.run.write_anywhere()
                 self.lost(self.eval(variable["init"]))
                 self._escape_roots(variable["init"])
+                if own_call(init):  # perhaps a variable that no argument names
+                    for cell in [g["id"] for g in self.code.globals if not g["const"]]:
+                        self.escape(cell)
         if identity in self.constants:
             self.cells[identity] = self.constants[identity]
             return

@@ -55,6 +55,23 @@ def through_call(node: Node | None) -> bool:
     return False
 
 
+def own_call(node: Node) -> bool:
+    """Whether an lvalue is (a part of) what a function or a lambda of the host code returns."""
+    node = plain(node)
+    match node["k"]:
+        case "call":
+            return not node["name"].startswith(("std::", "at::", "c10::"))
+        case "operator":
+            return node["name"].endswith("operator()") or (bool(node["args"]) and own_call(node["args"][0]))
+        case "member" | "method":
+            return "fn" in node or (node["base"] is not None and own_call(node["base"]))
+        case "index" | "un":
+            return own_call(node["a"])
+        case "cond":
+            return own_call(node["a"]) or own_call(node["b"])
+    return False
+
+
 _READING = ("==", "!=", "<", ">", "<=", ">=", "+", "-", "/", "%", "[]", "!", "*", "->", "bool")
 """Overloaded operators of the libraries that change nothing."""
 _CHANGING = frozenset(

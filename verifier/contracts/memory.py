@@ -281,6 +281,8 @@ class Memory:
         """An argument of a call that is not understood: what is reachable from it is unknown, now and later."""
         self.lost(value)
         match value:
+            case Unknown():  # perhaps a tensor or a pointer
+                self.run.write_anywhere()
             case Tensor() | Pointer():
                 if value.storage in self.run.storages:
                     self.run.write(value.storage)
@@ -318,6 +320,8 @@ class Memory:
             self.store(place, Unknown(why))
         elif isinstance(value, Pointer) and value.storage in self.run.storages:
             self.run.write(value.storage)
+        elif isinstance(value, Unknown):
+            self.run.write_anywhere()
 
     def fill(self, pointer: Pointer, by: str) -> None:
         """Something that is not followed writes there. Memory without contents counts as written ``by`` it, which is printed."""
@@ -332,6 +336,8 @@ class Memory:
         """A store to an lvalue whose place is not known: every variable that it may be a part of is unknown."""
         if through_call(node):
             raise Refused(f"{self.span(node)}: an assignment to what a call returns")
+        if node["k"] != "var":
+            self.run.write_anywhere()
         for root in roots(node):
             place = self.references.get(root, Address(root))
             held = self.load(place)

@@ -179,8 +179,7 @@ class Decisions:
 
     def forget_contents(self) -> None:
         """Something may have written to any tensor."""
-        for key in list(self.run.storages):
-            self.run.write(key)
+        self.run.write_anywhere()
 
     # --- values -------------------------------------------------------------------------------------------------------
 

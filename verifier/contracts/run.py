@@ -69,7 +69,7 @@ class SymbolInfo:
     unfollowed: bool = False
     """It stands for a condition that is not followed."""
     constant: bool = False
-    """A size that the program fixes and that is varied only to say more than the program asks."""
+    """A size that the program fixes, varied only to say more than the program asks."""
     taken: bool = False
     """An argument that is taken to be an int because it is used as one."""
 
@@ -542,14 +542,22 @@ class Run:
         root = self.root(key)
         self.writes.append((len(self.launches), root))
         held = self.storages.get(root)
+        anywhere = held is None or held.how in ("view", "part")  # of something that is not followed
+        self.writes += [(len(self.launches), self.root(name)) for name in self.storages if anywhere]
         separate = held is not None and (held.caller or held.how in ("fresh", "cuda"))
         for name, storage in self.storages.items():
             other = self.root(name)
             apart = self.storages[other].caller or self.storages[other].how in ("fresh", "cuda")
-            if other == root or not (separate or apart):
+            if other == root or anywhere or not (separate or apart):
                 storage.content, storage.zero = None, False
                 if self.loops:
                     self.loop_writes.append((frozenset(self.loops), name))
+
+    def write_anywhere(self) -> None:
+        """Something may store to any memory."""
+        known = any(s.zero or s.content for s in self.storages.values())
+        for key in list(self.storages) if known or not self.speculative else ():
+            self.write(key)
 
     def born_uninitialised(self, key: str) -> bool:
         return key in self.uninitialised

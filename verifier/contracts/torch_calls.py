@@ -77,6 +77,8 @@ def torch_call(host: Evaluator, name: str, nodes: list[Node], node: Node, hint: 
         for v, a in zip(values, nodes, strict=True)
         if not (isinstance(v, Device) or _is_device(a) or (isinstance(v, Unknown) and v.why == "layout"))
     ]
+    if name.endswith("_"):
+        host.run.write_anywhere()
     made = torch_ops.call_function(host.run, name, values, {}, host.span(node), hint)
     if name in _MAKES and device == FIRST:
         if host.code.remember("devices", host.code.paths, lambda: _chooses_device(host.code)):
@@ -243,6 +245,8 @@ def method(host: Evaluator, node: Node, hint: str) -> Value:
         return base if name in ("type",) and isinstance(base, Dtype) else Unknown(name)
     for argument in nodes:
         host.havoc_node(argument, False)
+    if name.endswith("_"):
+        run.write_anywhere()
     host.havoc_node(node["base"], name.endswith("_"))
     if node["t"] == "at::Tensor":
         return tensors.opaque(run, hint or name, f"{name}()")
@@ -305,6 +309,7 @@ def _tensor_method(
         case "packed_accessor32" | "packed_accessor64" | "packed_accessor" | "generic_packed_accessor":
             return _packed(host, base, node, name)
         case "accessor":
+            run.write(base.storage)
             return Unknown(f"{host.span(node)}: {name}(): accessors are not followed")
         case _ if torch_ops.changes_handle(name):
             raise Refused(f"{host.span(node)}: {name}() changes a tensor in place")
@@ -481,6 +486,8 @@ def operator(host: Evaluator, node: Node, hint: str) -> Value:
             left = host.eval(nodes[0])
             if isinstance(left, Tensor):
                 host.run.write(left.storage)
+            else:
+                host.havoc(left)
             return left
         host.assign(nodes[0], value)
         return value

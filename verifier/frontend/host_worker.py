@@ -164,6 +164,7 @@ class Reader(ExpressionReader):
                         "type": _parameter_type(child),
                         "ref": child.type.get_canonical().kind
                         in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE),
+                        "rvalue": child.type.get_canonical().kind == TypeKind.RVALUEREFERENCE,
                         "const": child.type.get_canonical().get_pointee().is_const_qualified(),
                         "default": self._expr(default[-1]) if default else None,
                     }

@@ -1,0 +1,48 @@
+"""What a lambda captures: copies of variables, and variables of its own. Tree of a lambda -> values by cell.
+
+Example: ``[n, q = &m]`` holds the value of ``n``; ``m``, to which ``q`` leads, is unknown from here on.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from verifier.contracts.objects import Address, Pointer, Tensor, Value
+from verifier.frontend.host import Node
+
+if TYPE_CHECKING:
+    from verifier.contracts.memory import Memory
+
+
+def held(host: Memory, node: Node) -> dict[str, Value]:
+    """The variables that it copies, with their values."""
+    by_value = [c.partition("=")[0] for c in node["captures"] if not c.startswith("&") and c != "="]
+    by_reference = [c[1:] for c in node["captures"] if c.startswith("&")]
+    globals_ = {g["id"] for g in host.code.globals}
+    for made in node["captures"]:  # what a variable of the lambda's own is made of is not followed
+        if not re.fullmatch(r"[&=]|&?\w+|\*?this", made):
+            _leads_to(host, made)
+
+    def copied(cell: str) -> bool:
+        name = cell.split("@")[0]
+        return name in by_value or (
+            "=" in node["captures"] and name not in by_reference and cell not in globals_
+        )
+
+    out = {cell: value for cell, value in host.cells.items() if copied(cell)}
+    return out | {cell: host.load(place) for cell, place in host.references.items() if copied(cell)}
+
+
+def _leads_to(host: Memory, text: str) -> None:
+    """``r = &n``, ``&r = n``, ``q = p``: what the lambda's own variable may lead to changes at any time."""
+    names = set(re.findall(r"[A-Za-z_]\w*", text.partition("=")[2] or text))
+    for cell in [*host.cells, *host.references]:
+        if cell.split("@")[0] in names:
+            place = host.references.get(cell, Address(cell))
+            value = host.load(place)
+            host.lost(value)
+            if isinstance(value, Tensor | Pointer) and value.storage in host.run.storages:
+                host.run.write(value.storage)
+            if "&" in text or "(" in text:
+                host.escape(place.cell)
