@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts.calls import by_value, changes_nothing
-from verifier.contracts.lvalues import plain, roots
+from verifier.contracts.lvalues import plain, pure, roots
 from verifier.contracts.objects import Address, Function, Items, Iterator, Record
+from verifier.contracts.run import Refused
 from verifier.frontend.host import HostCode, Node
 
 if TYPE_CHECKING:
@@ -245,3 +246,17 @@ def assigned_variables(
         if taken is not None:
             taken.update(dict.fromkeys(map(cell_of, part.taken)))
     return found
+
+
+def in_any_order(host: Memory, parts: list[Node], node: Node) -> None:
+    """Operands and arguments are evaluated in an order that C++ (or its older versions) leave open."""
+    parts = [p for p in parts if plain(p)["k"] != "lambda"]
+    if len(parts) > 1 and not all(map(pure, parts)) and order_matters(host, parts):
+        raise Refused(f"{host.span(node)}: what depends on the order of evaluation")
+
+
+def order_matters(host: Memory, parts: list[Node]) -> bool:
+    """Whether one part changes what another reads: C++ does not say which is evaluated first."""
+    changed = [set() if pure(p) else set(assigned_variables(host, [p])) for p in parts]
+    named = [set(effects(host.code, p).named) | cells for p, cells in zip(parts, changed, strict=True)]
+    return any(cells & others for i, cells in enumerate(changed) for j, others in enumerate(named) if i != j)

@@ -406,7 +406,7 @@ class _Emitter(Shapes):
 
     def _written_before(self, key: str) -> str:
         """The earlier launch or library call that was handed this storage to write, if it started out uninitialised."""
-        if not self.run.born_uninitialised(key):
+        if key not in self.run.uninitialised:
             return ""
         for other in self.run.launches[: self.seen.order]:
             for value, (_, type_) in zip(other.args, other.params, strict=False):

@@ -13,8 +13,10 @@ from dataclasses import replace
 
 from specs.location import Span
 from verifier.contracts import calls, captures, elements, launches, tensors, torch_calls
+from verifier.contracts.effects import in_any_order
+from verifier.contracts.floats import float_binary, to_float
 from verifier.contracts.lvalues import COMPARES, own_call, plain, pure, roots
-from verifier.contracts.memory import Memory, aligned, to_float
+from verifier.contracts.memory import Memory, aligned
 from verifier.contracts.objects import (
     Address,
     Bits,
@@ -289,9 +291,12 @@ class Evaluator(Memory):
         if op.endswith("=") and op not in COMPARES:
             if not pure(node["a"]):
                 raise Refused(f"{self.span(node)}: {op} to an expression with an effect of its own")
+            in_any_order(self, [node["a"], node["b"]], node)
             old, value = self.eval(node["a"]), self.eval(node["b"])
             self.assign(node["a"], self.coerce(self.binary(op[:-1], old, value, node), node["a"]["t"]))
             return self.eval(node["a"])
+        if op != ",":
+            in_any_order(self, [node["a"], node["b"]], node)
         return self.binary(op, self.eval(node["a"]), self.eval(node["b"]), node)
 
     def _name_hint(self, node: Node) -> str:
@@ -430,6 +435,8 @@ class Evaluator(Memory):
         return Unknown(f"{self.span(node)}: an object of type {node['t']}")
 
     def _eval_call(self, node: Node, hint: str) -> Value:
+        if not node["name"].startswith("vk::"):
+            in_any_order(self, node["args"], node)
         if not node["name"]:
             if node["callee"]["t"] == "vk::unknown":
                 return self._foreign(node["callee"], node["args"], node)
@@ -456,8 +463,19 @@ class Evaluator(Memory):
 
     def _handed(self, params: list[Node], nodes: list[Node]) -> list[Value]:
         out: list[Value] = []
+        changing = any(p.get("ref") and not p.get("const") for p in params)
         for index, argument in enumerate(nodes):
             param = params[index] if index < len(params) else None
+            if (
+                changing
+                and param is not None
+                and param.get("ref")
+                and argument["k"] in ("var", "member", "index")
+            ):
+                same = self.place(argument) if argument["t"].removeprefix("const ") == param["type"] else None
+                if same is not None:  # also of a constant: another name may change it
+                    out.append(same)
+                    continue
             if argument["k"] == "default" and param is not None and param.get("default") is not None:
                 out.append(self.eval(param["default"]))
                 continue
@@ -535,37 +553,6 @@ class Evaluator(Memory):
     def _eval_launch(self, node: Node, hint: str) -> Value:
         launches.launch(self, node)
         return Unknown("void")
-
-
-def float_binary(op: str, a: Float, b: Float) -> Value | None:
-    """Constants are computed; a quotient of exact ints is kept as a ratio for ``ceil`` (double only)."""
-    type_ = "f64" if "f64" in (a.type, b.type) else a.type
-    if op in COMPARES:
-        if a.ratio and b.ratio and a.ratio[1].value == 1 and b.ratio[1].value == 1:
-            return compare(op, a.ratio[0], b.ratio[0])
-        return None
-    if (
-        op == "/"
-        and type_ == "f64"
-        and a.ratio
-        and b.ratio
-        and a.ratio[1].value == 1
-        and b.ratio[1].value == 1
-    ):
-        if b.ratio[0].lo is not None and b.ratio[0].lo >= 1 and a.ratio[0].lo is not None:
-            return Float(None, (a.ratio[0], b.ratio[0]), type_)
-    if (
-        a.ratio
-        and b.ratio
-        and a.ratio[1].value == 1
-        and b.ratio[1].value == 1
-        and op in ("+", "-", "*")
-        and type_ == "f64"
-    ):
-        found = arith(op, a.ratio[0], b.ratio[0], "py")
-        if found is not None and found.lo is not None and found.hi is not None:
-            return to_float(found, "f64")
-    return Float(type=type_)
 
 
 def merge(condition: Bool, a: Value, b: Value) -> Value | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verifier.contracts import streams
-from verifier.contracts.effects import assigned_variables, effects
-from verifier.contracts.lvalues import plain, pure
+from verifier.contracts.effects import order_matters
+from verifier.contracts.lvalues import plain
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -67,7 +67,7 @@ def call(host: Evaluator, node: Node) -> None:
 
 def launch(host: Evaluator, node: Node) -> None:
     """Record a ``<<<>>>``."""
-    if _order_matters(host, [*node["config"], *node["args"]]):
+    if order_matters(host, [*node["config"], *node["args"]]):
         raise Refused(
             f"{host.span(node)}: what is launched depends on the order in which the arguments are evaluated"
         )
@@ -180,10 +180,3 @@ def _as_dim3(host: Evaluator, value: Value, what: str, gaps: list[str]) -> Dim3:
     gaps.append(f"{what} is not followed")
     one = const(1, "u32")
     return Dim3(one, one, one)
-
-
-def _order_matters(host: Evaluator, parts: list[Node]) -> bool:
-    """Whether one part changes what another reads: C++ does not say which is evaluated first."""
-    changed = [set() if pure(p) else set(assigned_variables(host, [p])) for p in parts]
-    named = [set(effects(host.code, p).named) | cells for p, cells in zip(parts, changed, strict=True)]
-    return any(cells & others for i, cells in enumerate(changed) for j, others in enumerate(named) if i != j)

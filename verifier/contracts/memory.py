@@ -16,6 +16,7 @@ from typing import Any
 from specs.location import Span
 from verifier.contracts import cuda_calls, elements, tensors
 from verifier.contracts.clause_text import too_long
+from verifier.contracts.floats import to_float
 from verifier.contracts.lvalues import pure, roots, through_call
 from verifier.contracts.objects import (
     Address,
@@ -576,14 +577,6 @@ class Memory:
         step = arith("*", convert(by, "py"), const(pointer.size, "py"), "py")
         offset = arith(op, pointer.offset, step, "py") if step is not None else None
         return Pointer(pointer.storage, offset, pointer.dtype, pointer.lanes, pointer.size)
-
-
-def to_float(value: Int, dtype: str) -> Float:
-    """Exact only where every value of the interval is a float of this type."""
-    top = {"f64": 1 << 53, "f32": 1 << 24, "f16": 1 << 11, "bf16": 1 << 8}[dtype]
-    exact = value.lo is not None and value.hi is not None and -top <= value.lo and value.hi <= top
-    number = float(value.value) if value.value is not None else None
-    return Float(number, (value, const(1)) if exact else None, dtype)
 
 
 def aligned(value: Bits) -> Bool | None:

@@ -66,12 +66,9 @@ class SymbolInfo:
     origin: Origin = "derived"
     prefer: str = ""
     gap: str = ""
-    unfollowed: bool = False
-    """It stands for a condition that is not followed."""
-    constant: bool = False
-    """A size that the program fixes, varied only to say more than the program asks."""
-    taken: bool = False
-    """An argument that is taken to be an int because it is used as one."""
+    unfollowed: bool = False  # it stands for a condition that is not followed
+    constant: bool = False  # a size that the program fixes, varied only to say more than the program asks
+    taken: bool = False  # an argument that is taken to be an int because it is used as one
 
 
 @dataclass(slots=True)
@@ -540,10 +537,9 @@ class Run:
         if self.speculative:
             raise NotSimple
         root = self.root(key)
-        self.writes.append((len(self.launches), root))
         held = self.storages.get(root)
         anywhere = held is None or held.how in ("view", "part")  # of something that is not followed
-        self.writes += [(len(self.launches), self.root(name)) for name in self.storages if anywhere]
+        self.writes += [(len(self.launches), self.root(n)) for n in (self.storages if anywhere else (root,))]
         separate = held is not None and (held.caller or held.how in ("fresh", "cuda"))
         for name, storage in self.storages.items():
             other = self.root(name)
@@ -555,12 +551,9 @@ class Run:
 
     def write_anywhere(self) -> None:
         """Something may store to any memory."""
-        known = any(s.zero or s.content for s in self.storages.values())
-        for key in list(self.storages) if known or not self.speculative else ():
-            self.write(key)
-
-    def born_uninitialised(self, key: str) -> bool:
-        return key in self.uninitialised
+        if not self.speculative or any(s.zero or s.content for s in self.storages.values()):
+            for key in list(self.storages):
+                self.write(key)
 
     def root(self, key: str) -> str:
         seen = {key}
