@@ -77,3 +77,12 @@ def test_more_clauses_are_collected() -> None:
         bare, Made((result(Verdict.PROVED),)), Missing("c >= 1", "needs c"), Missing("", "indices")
     )
     assert list(proposed) == ["a == b", "c >= 1"]
+
+
+def test_a_clause_that_no_launch_meets_excuses_no_fault() -> None:
+    finding = fault({"a": 1, "b": 2})
+    bare = Made((result(Verdict.REFUTED),), (finding,))
+    (made,), findings, _ = settled(
+        bare, Made((PropertyResult("bounds-global", Verdict.UNKNOWN, Reason.VACUOUS),))
+    )
+    assert made.verdict is Verdict.REFUTED and findings == (finding,)

@@ -42,6 +42,10 @@ def settle(
             return bare.properties, bare.findings
         known = set(proposed)
         under, missing = again(Clause(text, "assumed") for text in proposed)
+        if all(
+            p.reason is Reason.VACUOUS for p in under.properties
+        ):  # no launch meets them: they explain nothing
+            return bare.properties, bare.findings
         proposed |= {m.clause: m for m in missing if m.clause and not m.derived and m.clause not in proposed}
         if known == set(proposed):
             break
