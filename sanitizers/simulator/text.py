@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sanitizers.simulator.assembler import translate
 from verifier.source.tokens import LineMap, Token, scan
 
 _RESERVED = re.compile(r"alloca|simt(_\w*)?|SIMT_\w*|__tsan\w*|__ubsan\w*|_GLOBAL_\w*")
@@ -70,6 +71,8 @@ class _Rewriter:
         self.text = text
         self.tokens = [t for t in tokens if t.kind not in ("comment", "directive")]
         self.directives = [t for t in tokens if t.kind == "directive"]
+        self.assembler: dict[int, tuple[int, int, str]] = {}
+        """By the index of ``asm``: what is replaced, and by what."""
         self.count = 0
         self.slots = 0
         self.dynamic: set[tuple[str, str]] = set()
@@ -79,6 +82,7 @@ class _Rewriter:
     def run(self) -> Prepared:
         edits = [(d.start, d.end, _directive(d)) for d in self.directives]
         file_scope = self._check()
+        edits += self.assembler.values()
         start = 0
         for index, token in enumerate(self.tokens):
             if token.text in (";", "{", "}"):
@@ -137,13 +141,22 @@ class _Rewriter:
         if _RESERVED.fullmatch(word):
             raise _Refused(f"the name {word} is the simulator's own", token.start)
         if word in _ASM:
-            raise _Refused(f"inline assembler{self._mnemonic(index)}", token.start)
+            self._translate(index)
         if word.startswith("__builtin_") and not _BUILTINS.fullmatch(word):
             raise _Refused(word, token.start)
         if word in ("__attribute__", "__attribute"):
             self._check_attribute(index + 3, ")")
         if word in ("_Pragma", "__pragma", "__extension__", "__transaction_atomic"):
             raise _Refused(word, token.start)
+
+    def _translate(self, index: int) -> None:
+        """A statement of a few known instructions becomes calls; any other is refused."""
+        start = self.tokens[index].start
+        known = translate(self.tokens, index)
+        if known is None:
+            raise _Refused(f"inline assembler{self._mnemonic(index)}", start)
+        end = self.tokens[known[0]].end
+        self.assembler[index] = (start, end, known[1] + "\n" * self.text.count("\n", start, end))
 
     def _mnemonic(self, index: int) -> str:
         for token in self.tokens[index : index + 6]:

@@ -62,6 +62,8 @@ void simt_fill(void* to, int value, size_t size, simt::Site);
 void* simt_shared(simt::Declaration*, size_t size, size_t element, const char* name);
 void* simt_dynamic_shared(size_t element, const char* name);
 uint32_t simt_dynamic_shared_size();
+uint32_t simt_shared_number(const void*, simt::Site);  // an address of shared memory in 32 bits, as PTX has it
+void* simt_shared_pointer(uint32_t);
 uint64_t simt_clock();
 // control
 void simt_assert_failed(const char* text, simt::Site);

@@ -252,6 +252,26 @@ void* simt_shared(Declaration* declaration, size_t size, size_t element, const c
     return reinterpret_cast<void*>(objects[declaration->object].base);
 }
 
+// Slot and distance from the slot's middle, so that arithmetic within 8 MB stays in the slot.
+constexpr uint32_t NUMBER_BITS = 24, NUMBER_MIDDLE = 1 << (NUMBER_BITS - 1);
+
+uint32_t simt_shared_number(const void* p, Site site) {
+    int slot = nearest_object(reinterpret_cast<uintptr_t>(p));
+    if (slot < 0 || objects[slot].kind != Kind::Shared) {
+        simt_unsupported("the number of an address outside shared memory", site);
+    }
+    uintptr_t distance = reinterpret_cast<uintptr_t>(p) - middle(size_t(slot)) + NUMBER_MIDDLE;
+    if (distance >> NUMBER_BITS) {
+        simt_unsupported("the number of an address far outside shared memory", site);
+    }
+    return uint32_t(slot) << NUMBER_BITS | uint32_t(distance);
+}
+
+void* simt_shared_pointer(uint32_t number) {
+    uintptr_t distance = number & (2 * NUMBER_MIDDLE - 1);
+    return reinterpret_cast<void*>(middle(number >> NUMBER_BITS) + distance - NUMBER_MIDDLE);
+}
+
 void* simt_dynamic_shared(size_t element, const char* name) {
     name_dynamic(element, name);
     return reinterpret_cast<void*>(objects[DYNAMIC_SLOT].base);

@@ -22,6 +22,7 @@
 #include "prelude/warp.h"
 #include "prelude/groups.h"
 #include "prelude/matrix.h"
+#include "prelude/ptx.h"
 #include "prelude/tensors.h"
 #include "prelude/random.h"
 #include "prelude/checked.h"

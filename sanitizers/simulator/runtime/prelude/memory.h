@@ -35,10 +35,6 @@ SIMT_INLINE void __pipeline_memcpy_async(void* to, const void* from, size_t size
 }
 SIMT_INLINE void __pipeline_commit() {}
 SIMT_INLINE void __pipeline_wait_prior(size_t) {}
-SIMT_INLINE size_t __cvta_generic_to_shared(const void*, simt::Site site = SIMT_HERE) {
-    simt_unsupported("__cvta_generic_to_shared", site);
-    return 0;
-}
 SIMT_INLINE size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<size_t>(p); }
 namespace std {
 using ::simt_memcpy;
