@@ -74,3 +74,10 @@ def test_a_store_ends_what_is_known(statements: str) -> None:
 @pytest.mark.parametrize("statements", READS)
 def test_other_stores_do_not(statements: str) -> None:
     assert _zero(statements) == [True]
+
+
+def test_a_blob_has_as_much_memory_as_nobody_knows() -> None:
+    made = "auto z = torch::from_blob(x.data_ptr(), {n * 100}, x.options());"
+    found = lift(HEAD + BODY.format(made).replace("x.data_ptr<float>()", "z.data_ptr<float>()")).contracts
+    assert [c for c in found if c.kernel == "g"]
+    assert all(any("from_blob" in gap for gap in c.gaps) for c in found if c.kernel == "g")

@@ -44,6 +44,7 @@ CHANGES = [
     ("int *id(int *p);", "int q = 4; int *p = id(&q); *p = 100;", "q", None),
     ("", "int q = 4, r = 4; int &p = m > 3 ? q : r; p = 100;", "q", "100|4"),
     ("", "int q = 4, r = 4; int *p = &r; int **pp = &p; *pp = &q; *p = 100;", "q", "100"),
+    ("", "int q = 4; switch (m) { case 1 ... 5: q = 100; }", "q", None),
     ("int both(const int &a, int &b) { b = 100; return a; }", "int q = 4; q = both(q, q);", "q", "100"),
     ("int both(const int &a, int &b) { b = 100; return a; }", "int q = 4, r = 3; q = both(q, r);", "q", "4"),
     ("int set(int &v) { return v = 100; }", "int q = 4; q += set(q);", "q", None),

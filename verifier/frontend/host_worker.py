@@ -356,6 +356,8 @@ class Reader(ExpressionReader):
             default = False
             while statement.kind in (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT):
                 inner = list(statement.get_children())
+                if statement.kind == CursorKind.CASE_STMT and len(inner) > 2:
+                    return {"k": "unknown", "why": "a range of cases", "s": span}
                 if statement.kind == CursorKind.CASE_STMT:
                     values.append(self._expr(inner[0]))
                 else:
