@@ -79,6 +79,11 @@ def confirmed(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [f for f in (record["simulator"] or {"faults": ()})["faults"] if f["property"] in required]
 
 
+def _family(name: str) -> str:
+    """An index before a local array may lie in another thread's, or in shared memory: all bounds are one kind."""
+    return "bounds" if name.startswith("bounds-") else name
+
+
 def classify(record: Mapping[str, Any]) -> str:
     """One of CLASSES for a mutant that the simulator confirmed."""
     faults, answer = confirmed(record), record["prover"]
@@ -86,9 +91,11 @@ def classify(record: Mapping[str, Any]) -> str:
         return "no verdict"
     if answer["verdict"] == "PASS":
         return "proved"
-    places = {(f["property"], f["line"]) for f in faults}
+    places = {(_family(f["property"]), f["line"]) for f in faults}
     refuted = [f for f in answer["findings"] if f["severity"] == "error"]
-    if any((f["property"], line) in places and f["replayed"] for f in refuted for line in f["lines"]):
+    if any(
+        (_family(f["property"]), line) in places and f["replayed"] for f in refuted for line in f["lines"]
+    ):
         return "right"
     if all(
         f["contract"] < len(answer["verdicts"])
@@ -302,7 +309,11 @@ def table(records: Sequence[Mapping[str, Any]], originals: Sequence[Mapping[str,
         for name in {f["property"] for f in confirmed(r)}:
             by_property[name][said] += 1
     share = f"{100 * total['right'] / len(wrong):.0f} %" if wrong else "-"
-    dropped = {r["file"]: why for r in originals if (why := clean(r))}
+    dropped: dict[str, str] = {}
+    for r in originals:
+        if why := clean(r):
+            only = " (for 64-bit indices only)" if r["key"] == "original-wide" else ""
+            dropped[r["file"]] = f"{why}{only}" if only or r["file"] not in dropped else dropped[r["file"]]
     lines = [
         "## Mutants",
         "",

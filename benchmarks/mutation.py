@@ -98,9 +98,12 @@ def _unsplit_fill(line: str) -> Iterator[str]:
     """``tile[i] = c ? a : b;`` -> ``if (c) tile[i] = a;`` (or no fill with a constant): the cell keeps old contents."""
     if match := re.match(r"(\s*(?:if \(.+\) |else )?)([\w\[\]. +*/%()-]+\]) = (.+?) \? (.+) : (.+);", line):
         indent, target, condition, value, _ = match.groups()
-        yield f"{indent}if ({condition}) {target} = {value};"
+        if _balanced(condition) and _balanced(value) and " ? " not in match[5]:
+            yield f"{indent}if ({condition}) {target} = {value};"
     if match := re.match(rf"(\s*(?:(?:if|for) \(.+\) )?)[\w\[\]. +*/%()-]+ = {_CONSTANT};(?=$| )", line):
-        if not re.match(r"\s*(?:const |return )?[a-z]\w* \w+ = ", line):
+        if not re.match(r"\s*(?:(?:const |return )?[a-z]\w* \w+ = |(?:for|while|if) \([^)]*$)", line) and (
+            _balanced(match[0])
+        ):
             yield f"{match[1]};{line[match.end() :]}"
 
 

@@ -110,6 +110,17 @@ def test_lost_values_are_seen_at_full_size(tmp_path: Path) -> None:
     assert classify(record) == "right", record
 
 
+def test_steps_that_are_too_short_meet_in_a_second_round(tmp_path: Path) -> None:
+    """Threads of a block write one element when the row is longer than the block: sizes to try must reach there."""
+    text = (ROOT / "tests" / "soundness" / "holes" / "host_short_good.cu").read_text()
+    mutant = next(m for m in mutants(text) if m.operator == "stride-changed")
+    assert mutant.after.startswith("for (int c = threadIdx.x; c < cols; c += blockDim.x - 1)")
+    path = tmp_path / "rows.cu"
+    path.write_text(mutant.text)
+    record = judge(path, 60, Watch("auto", None, mutant.line))
+    assert classify(record) == "right", record
+
+
 def test_draws_are_spread_over_files() -> None:
     """Each file gives one mutant of an operator before any gives a second one; a seed draws the same again."""
     paths = [ROOT / "examples" / n for n in ("saxpy.cu", "layernorm.cu", "matmul.cu")]

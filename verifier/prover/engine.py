@@ -43,6 +43,8 @@ from verifier.symex.setup import least_sizes
 from verifier.symex.summary import Operation, Summary
 
 ROUNDS = 8
+_SECOND_ROUND = (300, 1100)
+"""Sizes at which loops over blocks of usual sizes make a second round: there, threads meet whose steps differ."""
 MAX_OBLIGATIONS = 4000
 
 
@@ -315,6 +317,8 @@ class _Engine:
             return True
         tried = 0
         sizes = tuple(reversed(self.large)) if property_ == "overflow" else self.small[:5]
+        if property_.startswith("race"):
+            sizes = (*sizes, *equal_sizes(self.contract, _SECOND_ROUND))
         for w in candidates(c, d, o, sizes):
             if host_faults.empty_input(self.contract, w.symbols):
                 continue

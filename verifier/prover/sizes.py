@@ -8,7 +8,7 @@ values are always among them.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
 from specs.clauses import ClauseError, holds
@@ -17,9 +17,9 @@ from specs.contract import Contract
 ATTEMPTS = 400
 
 
-def equal_sizes(contract: Contract) -> Iterator[dict[str, int]]:
+def equal_sizes(contract: Contract, sizes: Iterable[int] = (1, 2, 5, 33)) -> Iterator[dict[str, int]]:
     """Assignments with every size the same small number (scalars at 1)."""
-    for size in (1, 2, 5, 33):
+    for size in sizes:
         values = {s.name: size if s.kind == "dim" else 1 for s in contract.symbols}
         values |= {s.name: s.value for s in contract.symbols if s.kind == "scalar" and s.value is not None}
         if _allowed(contract, values):
