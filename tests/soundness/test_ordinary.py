@@ -10,7 +10,6 @@ from verifier.pipeline import Options, audit
 
 FOLDER = Path(__file__).parent / "ordinary"
 OPEN = {
-    "bitonic_sort": "that its exchanges leave no cell of the array without a value",
     "conv2d_direct": "that the output's height fits into int, whose check is made after the conversion",
     "game_of_life": "a sum of bytes that a branch reads: how far it can grow in nine rounds",
     "sum_last_block": "the last block to finish is ordered by a counter",

@@ -45,9 +45,16 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
             else:
                 facts.update(dict.fromkeys(_shifted_facts(c, read, back)))
     joined = [t.or_(*now[:64]), t.or_(*goals[:64])]
-    order = joined if read.obj.space == "local" else [*goals[:15], t.or_(*goals[:8])]
+    order = joined if read.obj.space == "local" else [*_tried(goals), t.or_(*goals[:8])]
     made = [c.single(property_, read.span, claim, (read.guard,), g, (read,)) for g in order]
     return tuple(replace(o, facts=(*o.facts, *facts)) for o in made)
+
+
+def _tried(goals: list[Term]) -> list[Term]:
+    """The latest stores, and those of the others that depend on least (arrays are filled early); small ones first."""
+    size = {g: len(atoms([g])) for g in goals}
+    chosen = [*goals[:12], *sorted(goals[12:], key=size.__getitem__)[:3]]
+    return sorted(chosen, key=size.__getitem__)
 
 
 def _groups(c: Claims, read: Access) -> Iterator[tuple[list[Access], Term | None]]:
