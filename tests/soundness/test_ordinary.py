@@ -20,7 +20,7 @@ FILES = sorted(FOLDER.glob("*.cu"))
 
 
 def judge(path: Path) -> FileResult:
-    return audit(path, Options(policy=default_policy(), gates=("static", "prove"), timeout=90))
+    return audit(path, Options(policy=default_policy(), gates=("static", "prove"), timeout=300))
 
 
 def check(path: Path) -> None:
