@@ -25,6 +25,7 @@ from verifier.ir.nodes import (
     I64,
     U32,
     And,
+    Array,
     Binary,
     Call,
     Compare,
@@ -59,17 +60,18 @@ class Matrices(Assembly):
             case "__float_to_tf32":
                 return Call("__float_to_tf32", (self.scalar(arguments[0]),), F32, node.span)
             case "fill_fragment":
-                self._touch(arguments[0])
                 self.rvalue(arguments[1])
+                self._fill(arguments[0])
             case "mma_sync":
-                for argument in arguments[:4]:
+                for argument in arguments[1:4]:
                     self._touch(argument)
                 self.collective("wmma", _FULL, (), U32, node.span)
+                self._fill(arguments[0])
             case "load_matrix_sync":
-                self._touch(arguments[0])
                 self._transfer(
                     node, arguments[0], arguments[1], arguments[2], list(arguments[3:]), stores=False
                 )
+                self._fill(arguments[0])
             case "store_matrix_sync":
                 self._touch(arguments[1])
                 self._transfer(
@@ -79,15 +81,26 @@ class Matrices(Assembly):
                 raise Refused("warp matrix function", name, node.span)
         return None
 
-    def _touch(self, fragment: Node) -> None:
-        """An access of the fragment, so that indices into arrays of fragments are looked at."""
+    def _elements(self, fragment: Node) -> Memory:
         place = self.lvalue(fragment)
         if not isinstance(place, Memory) or not isinstance(place.type, Struct):
             raise Refused("warp matrix function", "on a fragment that is no variable", fragment.span)
-        self.read(
-            self.element(self.member(place, "x", fragment.span), IntConst(0, I64), fragment.span),
-            fragment.span,
-        )
+        elements = self.member(place, "x", fragment.span)
+        assert isinstance(elements, Memory) and isinstance(elements.type, Array)
+        return elements
+
+    def _touch(self, fragment: Node) -> None:
+        """Reads the fragment: its elements have values, and indices into arrays of fragments are looked at."""
+        elements = self._elements(fragment)
+        self.read(self.element(elements, IntConst(0, I64), fragment.span), fragment.span)
+
+    def _fill(self, fragment: Node) -> None:
+        """Writes the fragment: elements that nobody knows, but that are there."""
+        elements = self._elements(fragment)
+        assert isinstance(elements.type, Array)
+        for index in range(elements.type.count):
+            element = self.element(elements, IntConst(index, I64), fragment.span)
+            self.emit(Store(element.place, Undef(elements.type.elem, "", fragment.span), fragment.span))
 
     def _transfer(
         self, node: Node, fragment: Node, pointer: Node, leading: Node, layout: list[Node], *, stores: bool
