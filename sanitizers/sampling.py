@@ -26,6 +26,8 @@ _TINY = (1, 2, 3, 4, 5, 7, 8)
 _SCALES = (1, 2, 3, 5, 8, 17, 33, 64, 130, 257)
 MOST_ELEMENTS = 1 << 22
 """Of all buffers of one launch together."""
+MOST_AT_ALL = 1 << 26
+"""Of a launch that is always larger than that: what the simulator knows of each byte has to fit into memory, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def small_launches(
             continue
         if shape.threads <= max_threads and shape.elements <= MOST_ELEMENTS:
             found[key] = values, shape
-        else:
+        elif shape.elements <= MOST_AT_ALL:
             larger.append((shape.threads + shape.elements, values))
         if len(found) >= 6 * count:
             break

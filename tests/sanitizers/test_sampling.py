@@ -81,3 +81,8 @@ def test_a_launch_that_is_always_large_is_still_offered() -> None:
     item = contract([dim("n")], [], ("4096", "1", "1"), ("256", "1", "1"), "n")
     (values,) = small_launches(item, count=3, seed=0, max_threads=4096)
     assert values["n"] >= 1
+
+
+def test_a_launch_that_no_memory_holds_is_not() -> None:
+    item = contract([dim("n")], [], ("4096", "1", "1"), ("256", "1", "1"), "n * 25088 * 4096")
+    assert small_launches(item, count=3, seed=0, max_threads=4096) == []

@@ -46,8 +46,8 @@ class Discharger:
     done: dict[tuple[object, ...], Decision] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
-    def decide(self, o: Obligation, scale: float = 1.0) -> Decision:
-        """The status of an obligation (equal ones are decided once).
+    def decide(self, o: Obligation, scale: float = 1.0, quick: bool = False) -> Decision:
+        """The status of an obligation (equal ones are decided once). ``quick``: only a short search without the solver.
 
         Two threads are compared without what their paths depend on in data first: it rarely matters, and without it the
         iterations of a loop that was taken apart ask the same again.
@@ -55,33 +55,35 @@ class Discharger:
         with self.t.unrecorded():
             plain = without_data(self.t, o) if len(o.threads) == 2 else None
             if plain is not None:
-                found = self._once(plain, scale)
+                found = self._once(plain, scale, quick)
                 if found.status == "proved":
                     return replace(found, shown=plain)
-            return replace(self._once(o, scale), shown=o)
+            return replace(self._once(o, scale, quick), shown=o)
 
     def by_bounds(self, o: Obligation) -> bool:
         """Whether no solver is needed for the claim."""
         with self.t.unrecorded():
             return Bounds(self.t, [*o.hyps, *o.facts]).prove(o.goal)
 
-    def _once(self, o: Obligation, scale: float) -> Decision:
-        key = (o.hyps, o.goal, frozenset(o.facts), scale, o.note)
+    def _once(self, o: Obligation, scale: float, quick: bool) -> Decision:
+        key = (o.hyps, o.goal, frozenset(o.facts), scale, quick, o.note)
         found = self.done.get(key)
         if found is None:
-            found = self.done[key] = self._decide(o, scale)
+            found = self.done[key] = self._decide(o, scale, quick)
             self.counts[found.by] = self.counts.get(found.by, 0) + 1
         return found
 
-    def _decide(self, o: Obligation, scale: float) -> Decision:
+    def _decide(self, o: Obligation, scale: float, quick: bool) -> Decision:
         t = self.t
         if o.goal is t.true or t.and_(*o.hyps) is t.false:
             return Decision("proved", by="syntax")
         if o.note:
             return Decision("unknown", o.note)
-        bounds = Bounds(t, [*o.hyps, *o.facts])
+        bounds = Bounds(t, [*o.hyps, *o.facts], quick)
         if bounds.prove(o.goal):
             return Decision("proved", by="bounds", steps=tuple(bounds.used))
+        if quick:
+            return Decision("unknown", "not shown by bounds", by="bounds")
         derived: list[Term] = []
         steps: dict[tuple[object, ...], None] = {}
         if len(o.threads) == 2:

@@ -68,7 +68,7 @@ def _missing(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
             return None
         effort = 0.2 if o.property == "arithmetic" or o.property.startswith("race") else 0
         under = _under(c, o, mapping, fact)
-        if d.decide(under, effort).status == "proved" and _possible(c, d, under, mapping):
+        if d.decide(under, effort, quick=not effort).status == "proved" and _possible(c, d, under, mapping):
             return Missing(
                 text, f"needs {text}, which nothing checks; add the clause or a host check", told is True
             )

@@ -24,6 +24,8 @@ Why = tuple[object, ...]
 NODES = 300
 LINEAR_NODES = 40
 DEPTH = 10
+FOCUSED_NODES = 80
+FOCUSED_DEPTH = 20
 SMALL = 4096
 """A counter whose interval ends here or below is bounded by it as well as by what is known of it."""
 
@@ -33,10 +35,10 @@ Step = tuple[Poly, Mono, tuple[Mono, Mono] | None]
 
 
 class Bounds:
-    """Known inequalities, indexed by the monomials they bound from above."""
+    """Known inequalities, indexed by the monomials they bound from above. ``quick``: for a short search."""
 
-    def __init__(self, t: Terms, facts: Iterable[Term]) -> None:
-        self.t = t
+    def __init__(self, t: Terms, facts: Iterable[Term], quick: bool = False) -> None:
+        self.t, self.quick = t, quick
         self.used: dict[Why, None] = {}
         """The nonlinear steps of what was shown."""
         self.given = tuple(facts)
@@ -174,26 +176,31 @@ class Bounds:
         Threads' indices are bounded by numbers where nothing else is known of them; then also where only other indices bound
         them.
         """
-        if self._search(goal, numbers=False):
-            return True
-        return not self.linear and self._search(goal, numbers=True)
-
-    def _search(self, goal: Term, *, numbers: bool) -> bool:
-        """Best first: fewest monomials that still have to be bounded."""
-        self._numbers = numbers
         start = self.t.poly(goal)
         if self._bounded(start):
             self._note(start, ())
             return True
         self._asked = self._digits_of({a for m in start for a in m})
+        if self.linear:
+            return self._search(start, LINEAR_NODES, DEPTH, focused=False, numbers=False)
+        for numbers in (False, True):
+            if self._search(start, FOCUSED_NODES, FOCUSED_DEPTH, focused=True, numbers=numbers):
+                return True
+        if self.quick:
+            return False
+        return any(self._search(start, NODES, DEPTH, focused=False, numbers=n) for n in (False, True))
+
+    def _search(self, start: Poly, nodes: int, most: int, *, focused: bool, numbers: bool) -> bool:
+        """Best first: fewest monomials that still have to be bounded."""
+        self._numbers = numbers
         heap: list[tuple[int, int, int, int, Poly, tuple[Step, ...]]] = [(0, 0, 0, 0, start, ())]
         seen = {frozenset(start.items())}
         count = 0
-        for _ in range(LINEAR_NODES if self.linear else NODES):
+        for _ in range(nodes):
             if not heap:
                 return False
             _, _, depth, _, p, way = heappop(heap)
-            for q, why in self._steps(p):
+            for q, why in self._steps(p, focused):
                 key = frozenset(q.items())
                 if key in seen:
                     continue
@@ -201,7 +208,7 @@ class Bounds:
                 if self._bounded(q):
                     self._note(q, (*way, why))
                     return True
-                if depth + 1 < DEPTH:
+                if depth + 1 < most:
                     count += 1
                     heappush(heap, (self._open(q), len(q), depth + 1, count, q, (*way, why)))
         return False
@@ -240,7 +247,8 @@ class Bounds:
         still += 2 * (p.get((), 0) > 0)
         return still + sum(2 for m in p for a in m if a.op in ("quot", "rem") and a not in self._asked)
 
-    def _steps(self, p: Poly) -> Iterator[tuple[Poly, Step]]:
+    def _steps(self, p: Poly, focused: bool) -> Iterator[tuple[Poly, Step]]:
+        """``focused``: only those that get rid of one monomial, since each has to go; they may cancel others as well."""
         positive = [(m, c) for m, c in p.items() if m and c > 0]
         positive.sort(key=lambda mc: (len(mc[0]), tuple(-a.level for a in mc[0])))
         negative = [(m, c) for m, c in p.items() if m and c < 0 and not all(self.nonneg(a) for a in m)]
@@ -256,6 +264,8 @@ class Bounds:
                 for step in self._steps_at(p, mono, coef):
                     found = True
                     yield step
+                if found and focused:
+                    return
             if found:
                 return
 
@@ -397,7 +407,7 @@ class Bounds:
             return False
         for last in reversed(goals):
             others = [self.t.not_(g) for g in goals if g is not last]
-            inner = Bounds(self.t, [*others, *self.given])
+            inner = Bounds(self.t, [*others, *self.given], self.quick)
             if inner.prove(last):
                 self.used |= inner.used
                 return True

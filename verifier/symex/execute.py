@@ -144,6 +144,11 @@ class Executor(LoopRules, CopyRules, Evaluator):
                 self.aliases[term] = known
         return Val(known, value.deps) if known is not None else value
 
+    def known(self, value: Val) -> Val:
+        """A size in the middle of an expression, under the name that it has already."""
+        name = self.aliases.get(value.term)
+        return value if name is None else Val(name, value.deps)
+
     def _if(self, s: ir.If) -> None:
         c = self.value(s.cond)
         self.sink(c.deps, s.span, "a branch")
