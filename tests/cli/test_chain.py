@@ -64,7 +64,11 @@ def test_a_fault_is_shown_with_its_line_and_a_replayed_witness(tmp_path: Path) -
     result = audit(written(tmp_path, KERNEL.replace("i < n", "i <= n") + HOST), OPTIONS)
     assert file_status(result) == 1, text_of(result)
     text = text_of(result)
-    assert "error[bounds-global]" in text and "k.cu:3:" in text and "(replayed by the simulator; general domain)" in text
+    assert (
+        "error[bounds-global]" in text
+        and "k.cu:3:" in text
+        and "(replayed by the simulator; general domain)" in text
+    )
     assert "    3 |     if (i <= n) x[i] *= a;" in text
 
 

@@ -29,8 +29,10 @@ GOOD = {
     "a constant float": "((float*)out)[i / 2] = 0.5f;",
     "an element of an input": "((float*)out)[0] = x[5];",
     "a flag in shared memory": "__shared__ int f; if (x[i] < 0.0f) f = 1; __syncthreads(); out[i] = f;",
+    "a pointer": "__shared__ int* p; __shared__ int a[64]; p = a + 3; __syncthreads(); out[i] = p == a;",
 }
 BAD = {
+    "two pointers": "__shared__ int* p; __shared__ int a[64]; p = a + threadIdx.x / 8; __syncthreads(); out[i] = p == a;",
     "the thread's number": "out[0] = i;",
     "a load of its own": "((float*)out)[0] = x[i];",
     "two constants": "out[0] = x[i] < 0.0f ? 1 : 2;",

@@ -29,7 +29,7 @@ from verifier.symex.copies import CopyRules, merged, settle
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.launch import composite
 from verifier.symex.loops import LoopRules
-from verifier.symex.pointers import OPAQUE_MEMORY, SHARED_POINTER, is_address
+from verifier.symex.pointers import OPAQUE_MEMORY, SHARED_POINTER, address_of, is_address
 from verifier.symex.relevance import relevant_locals
 from verifier.symex.setup import prepare
 from verifier.symex.summary import Access, BarrierEvent, Epoch, MemoryObject, Summary
@@ -368,6 +368,9 @@ class Executor(LoopRules, CopyRules, Evaluator):
         value = v.term if isinstance(v, Val) else None  # a pointer that is read from memory is any pointer
         if v is not None and self.s.same_value:
             self.sink(v.deps, s.span, "a stored value")
+            match v:
+                case Ptr(alts=((_, MemoryObject() as obj, offset),)):
+                    value = self.t.add(address_of(self.t, obj), offset)
         for _, part in s.parts:
             self.eval(part)
         pointer, made = self.access(
