@@ -403,6 +403,16 @@ def test_names_bound_to_lambdas_are_not_the_functions_of_that_name(tmp_path: Pat
     assert not lift(tmp_path, host=plain).notes
 
 
+def test_a_name_that_two_extensions_may_bind_is_not_followed(tmp_path: Path) -> None:
+    bound = HOST + (
+        "void other(torch::Tensor a, torch::Tensor o, int64_t n) { add_n(o, o, n); }\n"
+        'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("add_n", &other); }\n'
+    )
+    found = lift(tmp_path, host=bound, module="more = load_inline(name='o', functions=None)")
+    assert any("add_n" in n for n in found.notes)
+    assert not lift(tmp_path, host=bound).notes
+
+
 @pytest.mark.parametrize(
     ("method", "base"),
     [

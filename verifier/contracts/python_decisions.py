@@ -106,7 +106,8 @@ class Decisions:
         """Names that this call of forward() has given to older objects."""
         self.recalled: dict[tuple[int, str], bool] = {}
         texts = (n.value for n in ast.walk(self.tree) if isinstance(n, ast.Constant))
-        self.functions = _callable(code, frozenset(t for t in texts if isinstance(t, str)))
+        loads = [n for n in ast.walk(self.tree) if isinstance(n, ast.Call) and _loads(n.func)]
+        self.functions = _callable(code, frozenset(t for t in texts if isinstance(t, str)), len(loads) > 1)
 
     def span(self, node: ast.AST) -> Span:
         return Span(self.path, getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1)
@@ -289,10 +290,16 @@ class Decisions:
         return TRUE
 
 
-def _callable(code: HostCode, written: frozenset[str]) -> dict[str, list[str]]:
+def _loads(node: ast.expr) -> bool:
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return name in ("load_inline", "load")
+
+
+def _callable(code: HostCode, written: frozenset[str], several: bool) -> dict[str, list[str]]:
     """The C++ functions by the names that Python sees: those of bindings, else their own.
 
-    ``written``: the texts of the caller, among them the names that it asks ``load_inline`` to bind.
+    ``written``: the texts of the caller, among them the names that it asks ``load_inline`` to bind. ``several``: extensions
+    are loaded, and a name of one may be another function than the same name of another.
     """
     counted: dict[str, int] = {}
 
@@ -321,4 +328,8 @@ def _callable(code: HostCode, written: frozenset[str]) -> dict[str, list[str]]:
     for name, usr in bindings(code).items():
         if counted.get(name) == 1:
             out[name] = [usr]
+            if several and any(
+                u != usr and f["name"].split("::")[-1] == name for u, f in code.functions.items()
+            ):
+                del out[name]
     return out

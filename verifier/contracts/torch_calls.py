@@ -67,8 +67,8 @@ def torch_call(host: Evaluator, name: str, nodes: list[Node], node: Node, hint: 
         return Options(dtype, device_kind(values[0]) if name == "device" and values else "cpu")
     device = _device_given(nodes, values)
     if name == "from_blob":
-        made = tensors.opaque(host.run, hint or name, "torch::from_blob")
-        return _elsewhere(host, made, "torch::from_blob() does not look at how much memory there is")
+        blob = tensors.opaque(host.run, hint or name, "torch::from_blob")
+        return _elsewhere(host, blob, "torch::from_blob() does not look at how much memory there is")
     if name == "item":
         return Unknown("item()")
     if node["t"] != "at::Tensor":
