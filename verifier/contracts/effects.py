@@ -82,6 +82,8 @@ def _effects(code: HostCode, start: Node) -> Effects:
                 for variable in node["vars"]:
                     if variable["ref"] and not variable.get("const_ref"):
                         root(variable["init"], True)
+                    elif variable["ref"]:  # const may be cast away
+                        bound.update(((variable["id"], cell), None) for cell in roots(variable["init"]))
             case "range" if node.get("var") and node["var"]["ref"] and not node["var"]["const_ref"]:
                 root(node["a"])
             case "bin" if node["op"].endswith("=") and node["op"] not in ("<=", ">=", "==", "!="):
@@ -148,7 +150,9 @@ def _effects(code: HostCode, start: Node) -> Effects:
                 params = [{"ref": True, "const": False}, *params]
             seen_through = node["k"] == "call" and function is not None and _whole(code, function)
             for index, argument in enumerate(arguments):
-                if index < len(params) and (not params[index]["ref"] or params[index]["const"]):
+                if index < len(params) and not params[index]["ref"]:
+                    continue
+                if index < len(params) and params[index]["const"] and not seen_through:
                     continue
                 if index < len(params) and seen_through:
                     bound.update(((params[index]["id"], cell), None) for cell in roots(argument))

@@ -155,7 +155,15 @@ class Evaluator(Memory):
         return Function(node=node, captured=captures.held(self, node) or None)
 
     def _eval_new(self, node: Node, hint: str) -> Value:
+        for argument in node["args"]:
+            if dtype_of(argument["t"]) is not None or argument["k"] == "construct":
+                self.lost(self.eval(argument))
+            else:  # placement, or what the object may keep
+                self.havoc_node(argument)
         return Unknown("host memory")
+
+    def _eval_refused(self, node: Node, hint: str) -> Value:
+        raise Refused(f"{self.span(node)}: {node['why']} is not followed")
 
     def _eval_init(self, node: Node, hint: str) -> Value:
         items = tuple(self.eval(i) for i in node["items"])

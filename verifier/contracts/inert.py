@@ -45,7 +45,7 @@ def goes_on(node: object) -> bool:
         return any(goes_on(n) for n in node)
     if isinstance(node, dict):
         kind = node.get("k")
-        if kind in ("launch", "return", "break", "continue", "try", "lambda") or (
+        if kind in ("launch", "return", "break", "continue", "try", "lambda", "refused") or (
             kind == "unknown" and "t" not in node
         ):
             return True
@@ -89,7 +89,7 @@ def touches(code: HostCode, node: Any, shared: frozenset[str], seen: set[str] | 
     if not isinstance(node, dict):
         return False
     match node.get("k"):
-        case "launch" | "lambda":
+        case "launch" | "lambda" | "refused":
             return True
         case "unknown" if "t" not in node:  # a statement
             return True

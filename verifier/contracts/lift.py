@@ -81,7 +81,8 @@ class Host(Evaluator):
         other = copy.copy(self)
         other.run = run
         other.cells, other.references = dict(self.cells), dict(self.references)
-        other.escaped, other.declared, other.stack = set(self.escaped), set(self.declared), list(self.stack)
+        other.escaped, other.declared = set(self.escaped), set(self.declared)
+        other.constant, other.stack = set(self.constant), list(self.stack)
         return other
 
     def _globals(self) -> None:
@@ -261,6 +262,8 @@ class Host(Evaluator):
                 return
             value = self.load(value)
         self.cells[param["id"]] = self.coerce(value, param["type"])
+        if param.get("ref") and param.get("const"):
+            self.constant.add(param["id"])
 
     def call_lambda(self, function: Function, args: list[Value], callee: Node) -> Value:
         node, copies = function.node, function.captured or {}

@@ -206,6 +206,8 @@ def _representative(host: Host, node: Node) -> None:
 def _foreseen(host: Host, node: Node, assigned: dict[str, None]) -> Iterator[None]:
     """A round, which may only change variables that were unknown at its beginning or are declared in it."""
     held, outside, host.declared = dict(host.cells), host.declared, set()
+    unknown = {*assigned, *(host.references.get(cell, Address(cell)).cell for cell in assigned)}
+    unknown |= host.escaped
     taken_back = False
     try:
         yield
@@ -213,12 +215,12 @@ def _foreseen(host: Host, node: Node, assigned: dict[str, None]) -> Iterator[Non
         taken_back = True
         raise
     finally:
-        known = {*assigned, *host.escaped, *host.declared}
-        known |= {host.references.get(cell, Address(cell)).cell for cell in assigned}
+        foreseen = unknown | host.declared
         host.declared |= outside
         for cell, old in held.items():
             new = host.cells.get(cell, old)
-            if cell not in known and new is not old and new != old and not taken_back:
+            lost = cell in host.escaped and not isinstance(old, Unknown)
+            if cell not in foreseen and (lost or (new is not old and new != old)) and not taken_back:
                 raise Refused(
                     f"{host.span(node)}: what the loop does to {cell.split('@')[0]} is not followed"
                 )

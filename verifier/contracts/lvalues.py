@@ -87,7 +87,7 @@ def pure(node: Node) -> bool:
             own = node["op"] not in ("++", "--", "p++", "p--")
         case "bin":
             own = not (node["op"].endswith("=") and node["op"] not in COMPARES)
-        case "call" | "launch" | "lambda" | "throw" | "new" | "unknown":
+        case "call" | "launch" | "lambda" | "throw" | "new" | "unknown" | "refused":
             own = False
         case "operator":
             own = "fn" not in node and node["name"].split("operator")[-1].strip() in _READING

@@ -75,6 +75,8 @@ class Memory:
         self.cells: dict[str, Value] = {}
         self.references: dict[str, Address] = {}
         self.escaped: set[str] = set()
+        self.constant: set[str] = set()
+        """Parameters that are references to const, which are copies here."""
         self.declared: set[str] = set()
         """Variables that are declared in the round of a loop that is followed."""
 
@@ -196,6 +198,8 @@ class Memory:
     def store(self, place: Address, value: Value) -> None:
         if self.run.speculative and place.path and not isinstance(self.cells.get(place.cell), Dim3):
             raise NotSimple
+        if place.cell in self.constant:
+            raise Refused(f"a store to {place.cell.split('@')[0]}, a reference to const, is not followed")
         if place.cell in self.escaped:
             self.lost(value)
         elif not place.path:
@@ -262,13 +266,16 @@ class Memory:
                     if cell in self.cells:
                         self.escape(cell)
 
-    def escape(self, cell: str) -> None:
+    def escape(self, cell: str, *, by_name: bool = False) -> None:
+        """``by_name``: to what does not get its address, unless it takes a reference."""
         if cell in self.escaped:
             return
         if self.run.speculative:
             raise NotSimple
-        self.escaped.add(cell)
         old = self.cells.get(cell)
+        if cell in self.constant and not by_name and isinstance(old, Int | Bool | Items | Record | Dim3):
+            raise Refused(f"where {cell.split('@')[0]}, a reference to const, goes is not followed")
+        self.escaped.add(cell)
         if old is not None:
             self.havoc(old)
 
@@ -276,6 +283,7 @@ class Memory:
         """A variable is declared (anew): no pointer to it exists yet."""
         self.references.pop(cell, None)
         self.escaped.discard(cell)
+        self.constant.discard(cell)
         self.declared.add(cell)
 
     def havoc(self, value: Value) -> None:
@@ -305,7 +313,7 @@ class Memory:
         value = self.eval(node)
         self.havoc(value)
         if place is not None and (handles or not isinstance(value, Tensor | Pointer | Function)):
-            self.escape(place.cell)
+            self.escape(place.cell, by_name=True)
         elif place is None and node["k"] in ("member", "index", "cond"):
             self.overwrite_roots(node)
 

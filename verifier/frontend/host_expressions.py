@@ -13,6 +13,18 @@ import clang.cindex as ci
 from clang.cindex import Cursor, CursorKind, TypeKind
 
 from verifier.frontend import host_sizes
+from verifier.frontend.host_names import (
+    ARRAYS,
+    REFERENCE_TYPES,
+    forget_types,
+    function_key,
+    identity,
+    parameter_type,
+    qualified,
+    template_arguments,
+    token_head,
+    type_text,
+)
 
 Node = dict[str, Any]
 _MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"')
@@ -44,11 +56,9 @@ FUNCTIONS = {
     CursorKind.CONVERSION_FUNCTION,
 }
 _CLASSES = {CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.UNION_DECL}
-_REFERENCE_TYPES = (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE)
-_ENUMS = ("ScalarType", "DeviceType", "Layout", "MemoryFormat")
-"""Those of torch, which are values of their own; any other is a number of its underlying type."""
-_TYPE_ARGUMENT, _INTEGRAL_ARGUMENT = 1, 4
 
+_HARMLESS_CAPTURE = re.compile(r"\w+=(?:std::move\(\w+\)|\w+(?:\.\w+(?:<\w+>)?\(\))*)")
+"""``n=m``, ``x=std::move(x)``, ``p=x.data_ptr<float>()``: a copy under another name, which changes nothing."""
 _COMPILERS_OWN = frozenset(
     "__builtin_inf __builtin_inff __builtin_huge_val __builtin_huge_valf __builtin_nan __builtin_nanf".split()
 )
@@ -59,7 +69,7 @@ class ExpressionReader:
     """``first``: the first physical line of the user's text. ``functions``: those that were read, by USR."""
 
     def __init__(self, unit: ci.TranslationUnit, first: int, text: str) -> None:
-        _texts.clear()
+        forget_types()
         self.unit = unit
         self.first = first
         self.text = text
@@ -81,7 +91,12 @@ class ExpressionReader:
         self.depth += 1
         try:
             if self.depth > 200:
-                return {"k": "unknown", "t": "", "why": "expression nested too deep", "args": []}
+                return {
+                    "k": "refused",
+                    "t": "",
+                    "why": "an expression nested too deep",
+                    "s": self._span(cursor),
+                }
             node = self._expression(cursor)
         finally:
             self.depth -= 1
@@ -155,16 +170,20 @@ class ExpressionReader:
             case CursorKind.CXX_NEW_EXPR:
                 return {"k": "new", "args": [self._expr(c) for c in children if c.kind.is_expression()]}
             case CursorKind.CXX_DELETE_EXPR:
-                return {"k": "unknown", "why": "", "args": [], "t": "void"}
+                args = [self._expr(c) for c in children if c.kind.is_expression()]
+                return {"k": "unknown", "why": "", "args": args, "t": "void"}
             case CursorKind.CXX_THROW_EXPR:
                 return {"k": "throw"}
             case CursorKind.CXX_THIS_EXPR:
                 return {"k": "unknown", "why": "this", "args": []}
             case _ if kind in _CASTS and children:
                 return {"k": "cast", "a": self._expr(children[-1]), "explicit": True}
+        why = kind.name.lower().replace("_", " ")
+        if any(c.kind.is_statement() or c.kind.is_declaration() for c in children):  # ({ … })
+            return {"k": "refused", "why": why}
         return {
             "k": "unknown",
-            "why": kind.name.lower().replace("_", " "),
+            "why": why,
             "args": [self._expr(c) for c in children if c.kind.is_expression()],
         }
 
@@ -299,7 +318,7 @@ class ExpressionReader:
             return {"k": "init", "items": items}
         fields = list(cursor.type.get_canonical().get_fields())
         own = self._own(owner, None)
-        if own or any(f.type.kind in _REFERENCE_TYPES for f in fields):
+        if own or any(f.type.kind in REFERENCE_TYPES for f in fields):
             return {"k": "construct", "args": items, "own": own}
         plain = len(items) <= len(fields) and owner.kind != CursorKind.UNION_DECL
         plain = plain and not any(f.is_bitfield() for f in fields)
@@ -377,15 +396,28 @@ class ExpressionReader:
         params, body = [], None
         for child in cursor.get_children():
             if child.kind == CursorKind.PARM_DECL:
-                params.append({"name": child.spelling, "id": identity(child), "type": type_text(child.type)})
+                params.append(self.parameter(child))
             elif child.kind == CursorKind.COMPOUND_STMT:
                 body = self._stmt(child)
+        captures = [c for c in token_head(cursor, "]").strip("[]").split(",") if c]
+        if any("=" in c and c != "=" and not _HARMLESS_CAPTURE.fullmatch(c) for c in captures):
+            return {"k": "refused", "why": "what a lambda captures"}
+        return {"k": "lambda", "params": params, "body": body, "captures": captures, "t": "lambda"}
+
+    def parameter(self, cursor: Cursor) -> Node:
+        """A parameter of a function or lambda."""
+        default = [c for c in cursor.get_children() if c.kind.is_expression()]
+        type_ = cursor.type.get_canonical()
+        if type_.kind in ARRAYS or type_.get_pointee().kind in ARRAYS:
+            default = []  # that is the length
         return {
-            "k": "lambda",
-            "params": params,
-            "body": body,
-            "captures": [c for c in token_head(cursor, "]").strip("[]").split(",") if c],
-            "t": "lambda",
+            "name": cursor.spelling,
+            "id": identity(cursor),
+            "type": parameter_type(cursor),
+            "ref": type_.kind in REFERENCE_TYPES,
+            "rvalue": type_.kind == TypeKind.RVALUEREFERENCE,
+            "const": type_.get_pointee().is_const_qualified(),
+            "default": self._expr(default[-1]) if default else None,
         }
 
     def _span(self, cursor: Cursor) -> list[int]:
@@ -406,112 +438,6 @@ def _whole(item: Cursor, field: Cursor) -> bool:
         return True
     same: bool = type_text(item.type) == type_text(type_)
     return same or item.kind in (CursorKind.INIT_LIST_EXPR, CursorKind.STRING_LITERAL)
-
-
-_texts: dict[tuple[int, ...], str] = {}
-"""Of the types of the unit that is being read, by what libclang knows them by."""
-
-
-def type_text(type_: ci.Type) -> str:
-    key = (type_._kind_id, type_.data[0] or 0, type_.data[1] or 0)
-    if key not in _texts:
-        _texts[key] = _type_text(type_)
-    return _texts[key]
-
-
-def _type_text(type_: ci.Type) -> str:
-    canonical = type_.get_canonical()
-    if canonical.kind in _REFERENCE_TYPES:
-        canonical = canonical.get_pointee()
-    text: str = canonical.spelling.replace("__restrict", "").rstrip()
-    if canonical.kind == TypeKind.ENUM and canonical.get_declaration().spelling not in _ENUMS:
-        text = canonical.get_declaration().enum_type.get_canonical().spelling
-    text = text.removeprefix("const ").removeprefix("volatile ") if not text.endswith("*") else text
-    return text.removeprefix("const ").removesuffix(" const") if not text.endswith("*") else text
-
-
-def function_key(cursor: Cursor) -> str:
-    """What tells functions apart: the USR; lambdas of one macro argument have the same, so theirs is made longer."""
-    usr: str = cursor.get_usr()
-    return f"{usr}#{cursor.hash}" if cursor.spelling == "operator()" else usr
-
-
-def token_head(cursor: Cursor, last: str) -> str:
-    """The text of the tokens up to the first that is ``last``."""
-    head = ""
-    for token in cursor.get_tokens():
-        head += token.spelling
-        if token.spelling == last:
-            break
-    return head
-
-
-def identity(cursor: Cursor) -> str:
-    location = cursor.location
-    where = f"{cursor.spelling}@{location.line}:{location.column}"
-    if cursor.kind != CursorKind.PARM_DECL or cursor.semantic_parent is None:
-        return where
-    # the parameters that a pack stands for have one name and one place
-    twins = [
-        c
-        for c in cursor.semantic_parent.get_children()
-        if c.kind == CursorKind.PARM_DECL and c.location == location
-    ]
-    return (
-        where
-        if len(twins) < 2
-        else f"{where}#{next((i for i, c in enumerate(twins) if c == cursor), cursor.hash)}"
-    )
-
-
-def qualified(cursor: Cursor) -> str:
-    parts = [cursor.spelling]
-    parent = cursor.semantic_parent
-    while parent is not None and parent.kind != CursorKind.TRANSLATION_UNIT:
-        if parent.spelling:
-            parts.append(parent.spelling)
-        parent = parent.semantic_parent
-    return "::".join(reversed(parts))
-
-
-def template_arguments(target: Cursor, *, partial: bool = False) -> list[str] | None:
-    """The arguments of a function template's instance; None, or those before it, where one is a pack or the like."""
-    count = target.get_num_template_arguments()
-    if count < 0:
-        return []
-    out: list[str] = []
-    types = _parameter_types(target)
-    for index in range(count):
-        kind = ci.conf.lib.clang_Cursor_getTemplateArgumentKind(target, index)
-        if kind == _TYPE_ARGUMENT:
-            out.append(target.get_template_argument_type(index).get_canonical().spelling)
-        elif kind == _INTEGRAL_ARGUMENT:
-            type_ = types[index] if index < len(types) else None
-            out.append(_constant(target.get_template_argument_value(index), type_))
-        else:
-            return out if partial else None
-    return out
-
-
-def _parameter_types(target: Cursor) -> list[ci.Type]:
-    """The types of the template's parameters; a parameter that is a type has one of no use."""
-    template = ci.conf.lib.clang_getSpecializedCursorTemplate(target)
-    kinds = (
-        CursorKind.TEMPLATE_TYPE_PARAMETER,
-        CursorKind.TEMPLATE_NON_TYPE_PARAMETER,
-        CursorKind.TEMPLATE_TEMPLATE_PARAMETER,
-    )
-    children = [] if template is None else template.get_children()
-    return [c.type.get_canonical() for c in children if c.kind in kinds]
-
-
-def _constant(value: int, type_: ci.Type | None) -> str:
-    """As an argument is written: libclang gives bools sign-extended, and to an enumeration no number converts."""
-    if type_ is not None and type_.kind == TypeKind.BOOL:
-        return ("false", "true")[value != 0]
-    if type_ is not None and type_.kind == TypeKind.ENUM and "(" not in type_.spelling:
-        return f"({type_.spelling}){value}"
-    return str(value)
 
 
 def _referenced(cursor: Cursor) -> Cursor | None:

@@ -26,12 +26,11 @@ import clang.cindex as ci
 from clang.cindex import Cursor, CursorKind, TypeKind
 
 from verifier.frontend.host_exports import EXPORT, export_lines, with_exports
-from verifier.frontend.host_expressions import (
-    ExpressionReader,
-    Node,
+from verifier.frontend.host_expressions import ExpressionReader, Node, prepare_library
+from verifier.frontend.host_names import (
     function_key,
     identity,
-    prepare_library,
+    parameter_type,
     qualified,
     token_head,
     type_text,
@@ -134,7 +133,7 @@ class Reader(ExpressionReader):
         return {
             "name": cursor.spelling,
             "template": cursor.kind == CursorKind.FUNCTION_TEMPLATE,
-            "params": [{"name": p.spelling, "type": _parameter_type(p)} for p in params],
+            "params": [{"name": p.spelling, "type": parameter_type(p)} for p in params],
             "s": self._span(cursor),
         }
 
@@ -153,22 +152,7 @@ class Reader(ExpressionReader):
         self.functions[key] = node
         for child in cursor.get_children():
             if child.kind == CursorKind.PARM_DECL:
-                default = [c for c in child.get_children() if c.kind.is_expression()]
-                type_ = child.type.get_canonical()
-                if type_.kind in _ARRAYS or type_.get_pointee().kind in _ARRAYS:
-                    default = []  # that is the length
-                node["params"].append(
-                    {
-                        "name": child.spelling,
-                        "id": identity(child),
-                        "type": _parameter_type(child),
-                        "ref": child.type.get_canonical().kind
-                        in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE),
-                        "rvalue": child.type.get_canonical().kind == TypeKind.RVALUEREFERENCE,
-                        "const": child.type.get_canonical().get_pointee().is_const_qualified(),
-                        "default": self._expr(default[-1]) if default else None,
-                    }
-                )
+                node["params"].append(self.parameter(child))
             elif child.kind == CursorKind.COMPOUND_STMT:
                 node["body"] = self._stmt(child)
             elif child.kind == CursorKind.CXX_TRY_STMT:
@@ -370,18 +354,6 @@ class Reader(ExpressionReader):
             else:
                 return {"k": "unknown", "why": "statement before the first case", "s": span}
         return {"k": "switch", "a": self._expr(children[0]), "cases": cases, "s": span}
-
-
-def _parameter_type(parameter: Cursor) -> str:
-    """An array as a parameter is a pointer to its elements."""
-    type_ = parameter.type.get_canonical()
-    if type_.kind not in _ARRAYS:
-        return type_text(parameter.type)
-    constant = "const " if type_.is_const_qualified() or type_.element_type.is_const_qualified() else ""
-    return f"{constant}{type_text(type_.element_type).removeprefix('const ')} *"
-
-
-_ARRAYS = (TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY)
 
 
 _LAUNCH = re.compile(r"<<<|\bcudaLaunch(?:Cooperative)?Kernel(?:ExC?)?\b")
