@@ -12,7 +12,7 @@ from verifier.smt.bounds import Bounds
 from verifier.smt.definitions import conjuncts
 from verifier.smt.smtlib import gather, script
 from verifier.smt.solver import SolverPool
-from verifier.smt.terms import Term, Terms, atoms
+from verifier.smt.terms import Const, Term, Terms, atoms
 from verifier.symex.claims import Obligation, delinearise
 
 _CONTRADICTIONS = 8
@@ -95,6 +95,11 @@ class Discharger:
                 if again.prove(o.goal):
                     return Decision("proved", by="bounds", steps=(*bounds.used, *steps, *again.used))
         used = (*bounds.used, *steps)
+        if o.property == "coverage" and scale:
+            if o.goal.op == "and":
+                return self._parts(o, scale)
+            if not bounds.linear and self._ask(linear_part(t, o), [], 0.3 * scale).status == "proved":
+                return Decision("proved", by="z3")
         if bounds.linear and scale and (made := self._ask(o, derived, 0.3 * scale)).status != "unknown":
             return replace(made, steps=used)
         if o.goal is t.false:
@@ -108,6 +113,18 @@ class Discharger:
         if scale == 0:
             return Decision("unknown", "not shown by bounds", by="bounds")
         return replace(self._ask(o, derived, scale), steps=used)
+
+    def _parts(self, o: Obligation, scale: float) -> Decision:
+        """Conjunct by conjunct, until one is not shown."""
+        steps: dict[tuple[object, ...], None] = {}
+        by = "bounds"
+        for part in o.goal.args:
+            found = self._once(replace(o, goal=part), scale)
+            if found.status != "proved":
+                return found
+            steps |= dict.fromkeys(found.steps)
+            by = found.by if found.by == "z3" else by
+        return Decision("proved", by=by, steps=tuple(steps))
 
     def _ask(self, o: Obligation, derived: list[Term], scale: float) -> Decision:
         """The solver's answer to the whole obligation."""
@@ -137,6 +154,24 @@ class Discharger:
             return False
         facts = gather(t, pinned, {})
         return self.pool.check(script(t, [*facts, *pinned]), scale=0.1).status == "sat"
+
+
+def linear_part(t: Terms, o: Obligation) -> Obligation:
+    """A stronger obligation without products: hypotheses and facts that have one are left out, and a quotient or remainder
+    by something that is no constant is any value of its interval."""
+    memo: dict[Term, Term] = {}
+
+    def free(x: Term) -> Term | None:
+        if x.op not in ("quot", "rem") or isinstance(x.args[1], Const):
+            return None
+        return t.app(f"any:{x.op}{x.id}", (), x.level, x.lo, x.hi)
+
+    def linear(f: Term) -> bool:
+        return all(len(m) <= 1 for a in atoms([f]) if not a.is_bool for m in t.poly(a))
+
+    hyps, facts = ([t.rebuild(x, free, memo) for x in given] for given in (o.hyps, o.facts))
+    goal = t.rebuild(o.goal, free, memo)
+    return replace(o, hyps=tuple(filter(linear, hyps)), facts=tuple(filter(linear, facts)), goal=goal)
 
 
 def without_data(t: Terms, o: Obligation) -> Obligation | None:

@@ -311,6 +311,8 @@ class _Engine:
             return False
         if property_ not in self.settings.properties:
             return False
+        if property_ == "coverage":
+            return False  # another launch may write the rest
         if o.note and property_ in ("termination", "uninitialized"):
             return False  # no run shows a missing bound, or a variable without a value
         if any(f.id == property_ and f.span == o.span for f in self.findings):

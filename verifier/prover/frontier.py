@@ -43,7 +43,7 @@ def bounded(
     search = _Search(contract, cap, tuple(missing), probe, min(now + SECONDS, now + (deadline - now) / 4))
     faults = [(f.id, f.witness.symbols) for f in bare.findings if f.witness is not None]
     small = {id_ for id_, values in faults if max(values.values(), default=0) <= _SMALL}
-    left = [r.id for r in bare.properties if r.verdict in _OPEN and r.reason not in _HOPELESS]
+    left = [r.id for r in bare.properties if _worth_it(r)]
     left = [id_ for id_ in left if id_ not in small]
     told: dict[str, tuple[str, int | None]] = {}
     if search.missing and left and (found := search.proved_at([], left)):  # for all sizes
@@ -60,6 +60,10 @@ def bounded(
         replace(r, safe_for=told[r.id][0], frontier=told[r.id][1]) if r.id in told else r
         for r in bare.properties
     )
+
+
+def _worth_it(r: PropertyResult) -> bool:
+    return r.verdict in _OPEN and r.reason not in _HOPELESS and r.id not in ("coverage", "termination")
 
 
 class _Search:

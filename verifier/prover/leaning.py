@@ -11,7 +11,15 @@ from dataclasses import replace
 
 from specs.results import PropertyResult, Reason, Verdict
 
-LEANING = ("race-shared", "race-global", "uninitialized", "bounds-global", "bounds-shared", "bounds-local")
+LEANING = (
+    "race-shared",
+    "race-global",
+    "uninitialized",
+    "bounds-global",
+    "bounds-shared",
+    "bounds-local",
+    "coverage",
+)
 
 
 def lean(results: Sequence[PropertyResult], barriers: bool) -> list[PropertyResult]:
@@ -20,6 +28,7 @@ def lean(results: Sequence[PropertyResult], barriers: bool) -> list[PropertyResu
     Proofs rest on the integer operations that kept their values. One that does not has no exact value in any proof, so
     that nothing falls with it.
     """
+    results = [_covered(r, results) for r in results]
     exact = any(r.id == "overflow" and r.verdict is Verdict.PROVED and r.obligations for r in results)
     barrier = next((r for r in results if r.id == "barrier-divergence"), None)
     if barrier is None:
@@ -44,4 +53,22 @@ def _said(r: PropertyResult, barriers: bool, exact: bool) -> PropertyResult:
         return r
     on = ["overflow"] if exact and r.id != "overflow" else []
     on += ["barrier-divergence"] if barriers and r.id in LEANING else []
+    on += ["launch"] if r.id == "coverage" else []
     return replace(r, depends=tuple(on))
+
+
+def _covered(r: PropertyResult, results: Sequence[PropertyResult]) -> PropertyResult:
+    """Proofs speak of threads that run: that every element is written needs a grid that is not empty, and no trap."""
+    if r.id != "coverage" or r.verdict is not Verdict.PROVED:
+        return r
+    by_id = {x.id: x.verdict for x in results}
+    for needed in ("launch", "assert"):
+        if by_id.get(needed, Verdict.UNKNOWN) not in (Verdict.PROVED, Verdict.NOT_APPLICABLE):
+            return replace(
+                r,
+                verdict=Verdict.UNKNOWN,
+                reason=Reason.DEPENDS,
+                detail=f"it rests on {needed}",
+                depends=(needed,),
+            )
+    return r

@@ -123,7 +123,7 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
             unknowns[part] = part
         start = t.substitute(store.offset, known)
         equations = [(t.add(start, t.mul(t.const(read.size), part)), read.offset)]
-    solved = _solve(c, equations, unknowns)
+    solved = solve(c, equations, unknowns)
     if solved is None:
         return None
     for u in unknowns:
@@ -196,7 +196,7 @@ def _same_interval_plain(c: Claims, store: Access, read: Access) -> Term:
     return t.or_(*parts)
 
 
-def _solve(c: Claims, equations: list[Equation], unknowns: dict[Term, Term]) -> dict[Term, Term] | None:
+def solve(c: Claims, equations: list[Equation], unknowns: dict[Term, Term]) -> dict[Term, Term] | None:
     """Values of the unknowns for which every left side equals its right side, digit by digit; None if not found."""
     t = c.s.t
     solved: dict[Term, Term] = {}
@@ -239,7 +239,7 @@ def _solve(c: Claims, equations: list[Equation], unknowns: dict[Term, Term]) -> 
         if x in unknowns:
             solved[x] = value
         else:
-            inner = _solve(c, [(x, value)], unknowns)
+            inner = solve(c, [(x, value)], unknowns)
             if inner is None or any(k in solved for k in inner):
                 return None
             solved.update(inner)
@@ -268,4 +268,4 @@ def _depends(term: Term, unknowns: dict[Term, Term]) -> bool:
     return any(a in unknowns for a in atoms([term]))
 
 
-__all__ = ["alternatives"]
+__all__ = ["Equation", "alternatives", "solve"]
