@@ -119,7 +119,7 @@ class Discharger:
         steps: dict[tuple[object, ...], None] = {}
         by = "bounds"
         for part in o.goal.args:
-            found = self._once(replace(o, goal=part), scale)
+            found = self._once(replace(o, goal=part), scale, False)
             if found.status != "proved":
                 return found
             steps |= dict.fromkeys(found.steps)
