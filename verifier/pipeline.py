@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,7 +172,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
         headline=headline(judgement, gates, policy),
         reasons=judgement.reasons,
         not_checked=judgement.not_checked,
-        draft=derived.draft,
+        draft=_reviewable(derived.draft, gates),
         texts={t.path: t.text for t in submission.texts if not t.lines} | {submission.path: submission.raw},
     )
 
@@ -312,6 +313,14 @@ def _suggestion(submission: Submission) -> str:
 
     found = next((dotted for name, _ in submission.device.kernels if (dotted := suggest(name))), None)
     return f"no --reference; {found}?" if found else "no --reference"
+
+
+def _reviewable(draft: str, gates: Sequence[GateResult]) -> str:
+    """The draft with what the prover found in the place of guesses."""
+    found: dict[str, str] = next((g.facts.get("preconditions", {}) for g in gates if g.gate == "prove"), {})
+    tables = re.split(r"(?m)^(?=\[\[contract\]\])", draft)
+    kept = (t for t in tables if not any(f'kernel = "{name}"' in t.splitlines()[1:2] for name in found))
+    return "\n".join([*found.values(), "".join(kept)]).strip("\n") + "\n" if found else draft
 
 
 def _kernel_names(submission: Submission, options: Options) -> tuple[str, ...]:

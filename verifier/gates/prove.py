@@ -22,9 +22,14 @@ from verifier.deadline import DeadlinePassed
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
 from verifier.prover import manifest
+from verifier.prover.abduction import precondition
 from verifier.prover.engine import KernelVerdicts, Settings, verify
+from verifier.prover.found_contract import toml
 from verifier.smt.solver import SolverPool
 from verifier.symex.setup import largest_size
+
+SEARCH_SECONDS = 20.0
+"""How long it is looked for what unlaunched kernels of a file need."""
 
 
 def run(context: GateContext) -> GateResult:
@@ -76,6 +81,7 @@ def run(context: GateContext) -> GateResult:
             kernels.append(
                 KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span)
             )
+        found = _preconditions(context, pool)
     kernels = _unordered_streams(kernels)
     if context.obligations is not None:
         manifest.write(context.obligations, context.submission, kernels, [v.evidence for v in kept])
@@ -88,8 +94,31 @@ def run(context: GateContext) -> GateResult:
         kernels=tuple(kernels),
         assumptions=tuple(assumptions),
         detail=detail,
-        facts={"discharged": counts},
+        facts={"discharged": counts, **({"preconditions": found} if found else {})},
     )
+
+
+def _preconditions(context: GateContext, pool: SolverPool) -> dict[str, str]:
+    """For kernels that nothing launches: the contract that the proofs need, to be reviewed. It decides nothing."""
+    known = {c.kernel for c in context.contracts}
+    bare = [k for k in context.module.kernels if k.name not in known]
+    end = min(context.deadline, time.monotonic() + SEARCH_SECONDS)
+    out: dict[str, str] = {}
+    for i, kernel in enumerate(bare):
+        now = time.monotonic()
+        if now >= end:
+            break
+        required = tuple(context.policy.required_properties)
+        settings = Settings(
+            pool, required, context.policy.size_cap, deadline=now + (end - now) / (len(bare) - i)
+        )
+        try:
+            found = precondition(kernel, settings)
+        except DeadlinePassed:
+            break
+        if found.complete:
+            out[kernel.name] = toml(found, kernel)
+    return out
 
 
 def find_kernel(context: GateContext, contract: Contract) -> Kernel | None:

@@ -45,7 +45,7 @@ from verifier.symex.summary import Operation, Summary
 ROUNDS = 8
 _SECOND_ROUND = (300, 1100)
 """Sizes at which loops over blocks of usual sizes make a second round: there, threads meet whose steps differ."""
-MAX_OBLIGATIONS = 4000
+MAX_OBLIGATIONS = 20_000
 
 
 class _Stop(Exception):

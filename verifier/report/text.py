@@ -80,7 +80,11 @@ def _file(file: FileResult, paint: Paint, verbose: bool, brief: bool) -> Iterato
         yield paint(f"  {plural(hidden, 'note')} not shown (-v shows them)", "dim")
     if file.draft and file.verdict is Outcome.INCONCLUSIVE:
         yield ""
-        yield f"  contract to review (verify-kernel init {line(file.path)} writes it):"
+        found = any(g.facts.get("preconditions") for g in file.gates)
+        where = (
+            "; save it beside the kernel" if found else f" (verify-kernel init {line(file.path)} writes it)"
+        )
+        yield f"  contract to review{where}:"
         yield ""
         yield from (f"    {line(text)}" for text in clean(file.draft).splitlines())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from verifier.smt.terms import Term, Terms, atoms, divide_mono
+from verifier.smt.terms import Const, Term, Terms, atoms, divide_mono
 
 
 def definition(t: Terms, atom: Term) -> tuple[Term, ...]:
@@ -103,6 +103,7 @@ def quotient_lemmas(t: Terms, facts: Iterable[Term]) -> list[tuple[Term, Term, T
     facts = list(facts)
     quotients = [x for x in atoms(facts) if x.op == "quot" and _plain(x)]
     quotients.sort(key=lambda x: x.id)
+    sizes = [x for x in atoms(facts) if x.op == "quot" and not x.level and (x.args[1].lo or 0) >= 1]
     known = [f for f in _conjuncts(facts) if f.op == "le0"]
     if quotients:
         known += _without_names(t, facts, known)
@@ -110,6 +111,11 @@ def quotient_lemmas(t: Terms, facts: Iterable[Term]) -> list[tuple[Term, Term, T
     out: dict[Term, tuple[Term, Term]] = {}
     for q in quotients:
         a, b = q.args
+        for lemma, f in _by_larger(t, q, sizes, [f for f, _, _ in inequalities]):
+            if lemma is not t.true and lemma not in out:
+                out[lemma] = (f, q)
+                if lemma.op == "le0":
+                    inequalities.append((lemma, lemma.args[0], t.poly(lemma.args[0])))
         pb = t.poly(b)
         if len(pb) != 1:
             continue
@@ -136,6 +142,21 @@ def quotient_lemmas(t: Terms, facts: Iterable[Term]) -> list[tuple[Term, Term, T
                 if lemma.op == "le0":
                     inequalities.append((lemma, lemma.args[0], t.poly(lemma.args[0])))
     return [(lemma, f, q) for lemma, (f, q) in out.items()]
+
+
+def _by_larger(
+    t: Terms, q: Term, sizes: Iterable[Term], known: Iterable[Term]
+) -> Iterable[tuple[Term, Term]]:
+    """``a + b <= c`` gives ``a/b + 1 <= c/b``, where c/b is a size that occurs as well; with the inequality."""
+    a, b = q.args
+    for larger in sizes if q.level else ():
+        c, same = larger.args
+        if same is b:
+            wanted = t.sub(t.add(a, b), c)
+            for f in known:
+                gap = t.sub(f.args[0], wanted)
+                if isinstance(gap, Const) and gap.value >= 0:
+                    yield t.le(t.add(q, t.one), larger), f
 
 
 def _without_names(t: Terms, facts: Iterable[Term], known: Iterable[Term]) -> list[Term]:

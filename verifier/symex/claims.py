@@ -53,6 +53,8 @@ class Claims:
     _known: dict[bool, dict[Term, list[Term]]] = field(default_factory=dict)
     _memos: dict[tuple[str, int], dict[Term, Term]] = field(default_factory=dict)
     _divisors: dict[Term, int] | None = None
+    unknowns: dict[int, frozenset[Term]] = field(default_factory=dict)
+    """Of the accesses that race claims have looked at, by id."""
 
     def base(self) -> list[Term]:
         """Preconditions of the launch and what they rest on."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from verifier.smt.terms import Term
+from verifier.smt.terms import Term, atoms
 from verifier.symex import tickets
 from verifier.symex.claims import Claims, Obligation, linear_thread, overlap, same_interval
 from verifier.symex.setup import may_alias
@@ -48,6 +48,7 @@ def conflicts(c: Claims, property_: str, space: str) -> Iterator[Claim]:
     accesses = _distinct_sites([a for a in c.s.accesses if a.obj.space in spaces])
     single_block = all(g is c.s.t.one for g in c.s.geometry.grid)
     single_thread = all(b is c.s.t.one for b in c.s.geometry.block)
+    seen: set[object] = set()
     for i, a in enumerate(accesses):
         for b in accesses[i:]:
             if not conflicting(c.s, a, b):
@@ -60,9 +61,9 @@ def conflicts(c: Claims, property_: str, space: str) -> Iterator[Claim]:
                 continue
             foreign = a.agent != "thread" or b.agent != "thread"
             if (foreign or not single_thread) and not atomics_ordered(a, b, True):
-                yield from _pair(c, property_, a, b, True)
+                yield from _pair(c, property_, a, b, True, seen)
             if space == "global" and not single_block and not atomics_ordered(a, b, False):
-                yield from _pair(c, property_, a, b, False)
+                yield from _pair(c, property_, a, b, False, seen)
 
 
 def _distinct_sites(accesses: list[Access]) -> list[Access]:
@@ -104,7 +105,10 @@ def _texels(c: Claims, property_: str, a: Access, b: Access) -> Obligation:
     return replace(made, note=f"unsupported: which texels of surface {surface} two threads access")
 
 
-def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> Iterator[Claim]:
+def _pair(
+    c: Claims, property_: str, a: Access, b: Access, same_block: bool, seen: set[object]
+) -> Iterator[Claim]:
+    """``seen``: what was claimed of earlier pairs; rows at equal distances ask the same again and again."""
     t = c.s.t
     level = 2 if same_block else 1
     together: list[Term] = []
@@ -126,11 +130,17 @@ def _pair(c: Claims, property_: str, a: Access, b: Access, same_block: bool) -> 
     bools1 = tuple(x for x in first if x.is_bool)[:1]
     bools2 = tuple(x for x in second if x.is_bool)[:1]
     foreign = same_block and (a.agent != "thread" or b.agent != "thread")
+    valued = c.s.same_value and a.kind == b.kind == "write"
+    if not foreign and not valued:
+        key = (same_block, bools1, bools2, *together, hit, _unknowns(c, a), _unknowns(c, b))
+        if key in seen:
+            return
+        seen.add(key)
     made = c.two_threads(
         property_, b.span if b.kind != "read" else a.span, claim, bools1, bools2, [*together, hit], t.false, same_block,
         (a, b), extra=((*first,), (*second,)), distinct=_instances_differ(c, a, b) if foreign else None,
     )  # fmt: skip
-    equal = _equal_stores(c, a, b, level) if c.s.same_value and a.kind == b.kind == "write" else t.false
+    equal = _equal_stores(c, a, b, level) if valued else t.false
     if equal is t.false or foreign or a.value is None or b.value is None:
         yield made
         return
@@ -158,6 +168,15 @@ def _equal_stores(c: Claims, a: Access, b: Access, level: int) -> Term:
     else:
         same = t.eq(x, y)
     return t.and_(t.eq(c.rename(a.offset, "1", level), c.rename(b.offset, "2", level)), same)
+
+
+def _unknowns(c: Claims, a: Access) -> frozenset[Term]:
+    """What facts can be about that a claim on the access may use."""
+    found = c.unknowns.get(id(a))
+    if found is None:
+        terms = (a.guard, a.offset, *_terms(a.block_epochs), *_terms(a.warp_epochs))
+        found = c.unknowns[id(a)] = frozenset(x for x in atoms(terms) if x.op != "poly")
+    return found
 
 
 def _instances_differ(c: Claims, a: Access, b: Access) -> Term:

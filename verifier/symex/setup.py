@@ -301,14 +301,14 @@ class _Builder:
         for i in range(3):
             g = self._launch_int(launch.grid[i], f"gridDim.{axes[i]}", MAX_GRID[i])
             raw_grid.append(g)
-            if not isinstance(g, Const):
+            if not isinstance(g, Const) and not _inside(g, MAX_GRID[i]):
                 atom = t.app(f"gridDim.{axes[i]}", (), 0, 1, MAX_GRID[i])
                 self.s.fact(atom, t.eq(atom, g))
                 g = atom
             grid.append(g)
             b = self._launch_int(launch.block[i], f"blockDim.{axes[i]}", MAX_BLOCK[i])
             raw_block.append(b)
-            if not isinstance(b, Const):
+            if not isinstance(b, Const) and not _inside(b, MAX_BLOCK[i]):
                 atom = t.app(f"blockDim.{axes[i]}", (), 0, 1, MAX_BLOCK[i])
                 self.s.fact(atom, t.eq(atom, b))
                 b = atom
@@ -413,6 +413,12 @@ class _Builder:
             o.span,
             isinstance(base, ir.Int),
         )
+
+
+def _inside(size: Term, most: int) -> bool:
+    """Whether an axis of the launch is a symbol (or so many times one) within the device's limits: it needs no other name."""
+    plain = size.op == "app" or (isinstance(size, PolyTerm) and len(size.monos) == 1)
+    return plain and size.lo is not None and size.lo >= 1 and size.hi is not None and size.hi <= most
 
 
 def with_gap(s: Summary, construct: str, detail: str) -> None:
