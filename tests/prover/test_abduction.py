@@ -129,7 +129,9 @@ def test_without_clauses_nothing_is_proved_of_the_memory(
 def test_it_is_printed_as_a_contract_and_decides_nothing(tmp_path: Path) -> None:
     file = tmp_path / "add.cu"
     file.write_text(FILE.read_text().split("\n\n")[0] + "\n")
-    options = Options(policy=default_policy(), gates=("prove",), sandbox="none")
+    options = Options(
+        policy=default_policy(), gates=("prove",), properties=REQUIRED_PROPERTIES, sandbox="none"
+    )
     result = audit(file, options)
     assert result.verdict is Outcome.INCONCLUSIVE and "FOUND" in result.draft
     contract = tmp_path / "found.toml"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from specs.contract import NULL_STORAGE, Clause, Contract, to_json
 from specs.location import Span
+from specs.policy import REQUIRED_PROPERTIES
 from specs.results import Finding, GateResult, KernelResult, Outcome, PropertyResult, Reason, Verdict, Witness
 from verifier.contracts import streams
 from verifier.deadline import DeadlinePassed
@@ -108,7 +109,7 @@ def _preconditions(context: GateContext, pool: SolverPool) -> dict[str, str]:
         now = time.monotonic()
         if now >= end:
             break
-        required = tuple(context.policy.required_properties)
+        required = tuple(p for p in context.policy.required_properties if p in REQUIRED_PROPERTIES)
         settings = Settings(
             pool, required, context.policy.size_cap, deadline=now + (end - now) / (len(bare) - i)
         )
