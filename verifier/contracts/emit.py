@@ -38,6 +38,7 @@ from verifier.contracts.objects import (
 )
 from verifier.contracts.run import Run, Seen, Storage
 from verifier.contracts.shapes import Shapes
+from verifier.contracts.starts import not_negative, rest
 from verifier.contracts.tensors import product
 from verifier.contracts.values import (
     C_INTS,
@@ -248,8 +249,11 @@ class _Emitter(Shapes):
                 f"parameter {param}: where it starts inside {name} is not followed ({self.seen.span})"
             )
         elif not whole:
-            step = arith("/", pointer.offset, const(SIZES[dtype]), PY)
-            extent = f"({extent} - {step.text})" if step is not None else extent
+            positive = {not_negative(self.text(f.text)) for f in self.seen.path if f.text}
+            positive |= {n for n, i in self.run.symbols.items() if i.low is not None and i.low >= 0}
+            extent, why = rest(extent, pointer.offset, SIZES[dtype], positive)
+            if why:
+                self.gaps.append(f"parameter {param}: {why} ({self.seen.span})")
             shape = ()
         root = self.run.root(pointer.storage)
         base = self.seen.storages.get(root, storage)
