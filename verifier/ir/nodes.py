@@ -521,24 +521,9 @@ class Unsupported:
 
 
 Stmt = (
-    Assign
-    | Load
-    | Store
-    | Atomic
-    | If
-    | Loop
-    | Scope
-    | Leave
-    | Barrier
-    | BarrierReduce
-    | WarpOp
-    | Fence
-    | CopyGroup
-    | Declare
-    | Assert
-    | Trap
-    | Unsupported
-)
+    Assign | Load | Store | Atomic | If | Loop | Scope | Leave | Barrier | BarrierReduce | WarpOp | Fence | CopyGroup | Declare
+    | Assert | Trap | Unsupported
+)  # fmt: skip
 
 # --- declarations ---------------------------------------------------------------------------------------------------
 

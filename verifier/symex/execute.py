@@ -538,13 +538,8 @@ def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[
 
 
 def launch_side(
-    kernel: ir.Kernel,
-    contract: Contract,
-    *,
-    cap: int,
-    wrapped: frozenset[object] = frozenset(),
-    record: bool = False,
-) -> Summary:
+    kernel: ir.Kernel, contract: Contract, *, cap: int, wrapped: frozenset[object] = frozenset(), record: bool = False
+) -> Summary:  # fmt: skip
     """What the host does, for every size of the domain: its conversions, the launch, no statement of the kernel."""
     setup = prepare(kernel, contract, cap, wrapped, {}, record=record)
     names, complete = written_objects(kernel.body, {})
