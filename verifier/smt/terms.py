@@ -57,9 +57,7 @@ __all__ = [
 
 
 class Terms:
-    """The store and the constructors. ``record``: remember what intervals and digits decided, for evidence.
-
-    ``order``: see ``radix``."""
+    """The store and the constructors. ``record``: remember what was decided, for evidence. ``order``: see ``radix``."""
 
     def __init__(self, record: bool = False, order: frozenset[Note] = frozenset()) -> None:
         self._table: dict[object, Term] = {}
