@@ -69,6 +69,8 @@ def _missing(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
         effort = 0.2 if o.property == "arithmetic" or o.property.startswith("race") else 0
         under = _under(c, o, mapping, fact)
         if d.decide(under, effort, quick=not effort).status == "proved" and _possible(c, d, under, mapping):
+            if told is None and _arbitrary(c, d, o, mapping, effort):
+                continue
             return Missing(
                 text, f"needs {text}, which nothing checks; add the clause or a host check", told is True
             )
@@ -166,6 +168,17 @@ def _possible(c: Claims, d: Discharger, under: Obligation, mapping: Mapping[Term
     return d.pool.check(script(t, [*facts, *assertions]), scale=0.2).status != "unsat"
 
 
+def _arbitrary(c: Claims, d: Discharger, o: Obligation, mapping: Mapping[Term, Term], effort: float) -> bool:
+    """Whether a size would do as well with the constant's neighbours: then it is not that constant which is missing."""
+    for size, value in mapping.items():
+        if isinstance(value, Const):
+            near = ({size: c.s.t.const(value.value + step)} for step in (-1, 1))
+            return all(
+                d.decide(_under(c, o, m, None), effort, quick=not effort).status == "proved" for m in near
+            )
+    return False
+
+
 def _truth(text: str, values: Mapping[str, int]) -> bool | None:
     """Whether the problem's sizes satisfy the clause; None if they do not say."""
     try:
@@ -206,9 +219,11 @@ def _proposals(c: Claims, o: Obligation) -> Iterator[Proposal]:
     for constant in _shape_constants(c.s.contract):
         for a in dict.fromkeys([*used, *extent]):
             yield f"{symbol_of[a]} == {constant}", {a: t.const(constant)}, None
+    lengths = _lengths(c, objects)
+    there = set() if o.accesses else set(_lengths(c, objects))
     for h in o.hyps:
         for part in h.args if h.op == "and" else (h,):
-            yield from _at_least(c, part, extents, symbol_of, o.accesses[0].obj.elem if o.accesses else 1)
+            yield from _at_least(c, part, lengths, there, symbol_of)
     for x in seen:
         if x.op in ("quot", "rem") and x.level == 0:
             top, bottom = (_text(y, symbol_of) for y in x.args)
@@ -227,10 +242,21 @@ def _indexed_by(c: Claims, o: Obligation) -> list[MemoryObject]:
     return sorted(buffers, key=lambda x: x.name not in first)
 
 
+def _lengths(c: Claims, objects: Iterable[MemoryObject]) -> list[Term]:
+    """How many elements each has, where its bytes are a multiple."""
+    t = c.s.t
+    found: dict[Term, None] = {}
+    for x in objects:
+        width, poly = max(x.elem, 1), t.poly(x.extent) if x.extent is not None else {}
+        if poly and not any(k % width for k in poly.values()):
+            found[t.from_poly({m: k // width for m, k in poly.items()})] = None
+    return list(found)
+
+
 def _at_least(
-    c: Claims, hyp: Term, extents: list[Term], symbol_of: Mapping[Term, str], elem: int
+    c: Claims, hyp: Term, lengths: list[Term], there: set[Term], symbol_of: Mapping[Term, str]
 ) -> Iterator[Proposal]:
-    """From ``index < n`` on the path: the buffer has at least n elements."""
+    """From ``index < n`` on the path: the buffer has at least n elements. ``there``: lengths that are no news."""
     t = c.s.t
     if hyp.op != "le0":
         return
@@ -239,14 +265,9 @@ def _at_least(
     text = _text(limit, symbol_of)
     if text is None or not sizes:
         return
-    for extent in extents:
-        width = max(elem, 1)
-        poly = t.poly(extent)
-        if any(k % width for k in poly.values()):
-            continue
-        length = t.from_poly({m: k // width for m, k in poly.items()})
+    for length in lengths:
         name = _text(length, symbol_of)
-        if name is not None and length is not limit:
+        if name is not None and length is not limit and limit not in there:
             yield f"{name} >= {text}", {}, t.le(limit, length)
 
 
