@@ -53,14 +53,15 @@ class View:
 
 
 def proposals(v: View, o: Obligation) -> Iterator[Proposal]:
-    """Sets of clauses, each of which may be enough; those that keep an argument small come last."""
+    """Sets of clauses, each of which may be enough; ones that keep an argument small come last, for fixed arrays alone."""
     small: list[Proposal] = []
     for found in _proposals(v, o):
         if any(_keeps_small(v, text) for text in found):
             small.append(found)
         else:
             yield found
-    yield from small
+    if o.property in ("bounds-shared", "bounds-local"):
+        yield from small
 
 
 def _keeps_small(v: View, text: str) -> bool:
@@ -94,6 +95,10 @@ def _proposals(v: View, o: Obligation) -> Iterator[Proposal]:
         return
     if o.property == "barrier-divergence":
         yield from _blocks(v, o)
+    if o.property == "arithmetic":  # each factor of a divisor is a size
+        factors = [v.symbol_of[a] for a in atoms([o.goal]) if a in v.symbol_of and (a.lo is None or a.lo < 1)]
+        if factors:
+            yield tuple(f"{name} >= 1" for name in factors)
     yield from _corner(v, o, ())
     signs = _signs(v, o)
     for least in (0, 1):
