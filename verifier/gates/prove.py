@@ -182,8 +182,7 @@ def _share(context: GateContext, start: float, left: int) -> float:
 
 def _settled(p: PropertyResult) -> bool:
     """Whether the verdict is one for all launches of the same shape: nothing of it is about time or names."""
-    unnamed = (Reason.BUDGET, Reason.NOT_REPRODUCED, Reason.DIVERGENCE, Reason.VACUOUS)
-    return p.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE) or p.reason in unnamed
+    return p.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE) or p.reason is Reason.BUDGET
 
 
 def _shape(contract: Contract, cap: int) -> str:

@@ -19,8 +19,8 @@ from verifier.ir import nodes as ir
 from verifier.smt.terms import Term, TooLarge
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.execute import launch_side
-from verifier.symex.setup import at_least
-from verifier.symex.summary import Operation
+from verifier.symex.setup import at_least, early
+from verifier.symex.summary import Operation, Summary
 
 
 class _Everything(frozenset[object]):
@@ -42,10 +42,21 @@ def emptying_sizes(kernel: ir.Kernel, contract: Contract, cap: int) -> dict[str,
         for size in dict.fromkeys(a for m in t.poly(extent) for a in m):
             if size.op != "app" or size.args or (size.lo is not None and size.lo > 0):
                 continue
-            at_zero = [t.rebuild(axis, {size: t.zero}.get, {}) for axis in (*s.raw_grid, extent)]
+            at_zero = [_at_zero(s, axis, size) for axis in (*s.raw_grid, extent)]
             if at_zero[-1] is t.zero and any(g.hi is not None and g.hi <= 0 for g in at_zero[:-1]):
                 out.setdefault(size.name, name)
     return out
+
+
+def _at_zero(s: Summary, term: Term, size: Term) -> Term:
+    """The term where the size is 0, with what other names stand for in their place."""
+    names = {name: what for name, (what, _) in s.definitions.items() if name is not size}
+    for _ in range(len(names)):
+        plain = s.t.rebuild(term, names.get, {})
+        if plain is term:
+            break
+        term = plain
+    return s.t.rebuild(term, {size: s.t.zero}.get, {})
 
 
 def where_threads_run(c: Claims, op: Operation, o: Obligation, sizes: Mapping[str, str]) -> Obligation | None:
@@ -53,12 +64,10 @@ def where_threads_run(c: Claims, op: Operation, o: Obligation, sizes: Mapping[st
     t = c.s.t
     known: dict[Term, str] = {}
     for atom in (*c.s.symbols.values(), *c.s.definitions):
-        if atom.op == "app" and atom.name in sizes:
-            later = atom in c.s.definitions and c.s.definitions[atom][1] & ~(op.bit - 1)
-            if not later:
-                known[atom] = sizes[atom.name]
+        if atom.op == "app" and atom.name in sizes and early(c.s, op.bit, atom):
+            known[atom] = sizes[atom.name]
     if not known:
         return None
-    positive = [t.le(t.const(least), atom) for atom, least in at_least(c.s, known).items()]
+    positive = [t.le(t.const(least), atom) for atom, least in at_least(c.s, known, op.bit).items()]
     assumes = dict.fromkeys(f"nonempty({name})" for name in known.values())
     return replace(o, facts=(*positive, *o.facts), assumes=tuple(assumes))

@@ -112,15 +112,29 @@ def least_sizes(s: Summary) -> dict[str, int]:
     return {atom.name: least for atom, least in at_least(s, [*s.raw_grid, *s.raw_block]).items()}
 
 
-def at_least(s: Summary, positive: Iterable[Term]) -> dict[Term, int]:
-    """Lower bounds of sizes that follow where these terms are at least 1."""
-    t, out, known = s.t, dict[Term, int](), Bounds(s.t, s.requires)
+def early(s: Summary, bit: int, atom: Term) -> bool:
+    """Whether a size, and all that it is made of, is named without the host's conversion ``bit`` and later ones."""
+    what, ops = s.definitions.get(atom, (None, 0))
+    return what is None or (not ops & ~(bit - 1) and all(early(s, bit, a) for a in atoms([what])))
+
+
+def at_least(s: Summary, positive: Iterable[Term], bit: int = 0) -> dict[Term, int]:
+    """Lower bounds of sizes that follow where these terms are at least 1.
+
+    ``bit``: from what is known before this conversion of the host alone; 0: where all are exact.
+    """
+    requires = [
+        r for r, ops in zip(s.requires, s.requires_ops, strict=True) if not bit or not ops & ~(bit - 1)
+    ]
+    t, out, known = s.t, dict[Term, int](), Bounds(s.t, requires)
     todo = [(term, 1) for term in positive]
     for _ in range(200):
         if not todo:
             break
         term, least = todo.pop()
         if term.op == "app":
+            if bit and not early(s, bit, term):
+                continue
             out[term] = max(least, out.get(term, least))
             if term in s.definitions:
                 todo.append((s.definitions[term][0], least))
