@@ -385,7 +385,7 @@ void park() {
     abort();
 }
 
-void preempt(const Access& access) {
+void preempt(Access access) {
     const uintptr_t address = access.address;
     if (g.recording && !g.probing) {
         note_request(access);

@@ -145,7 +145,7 @@ void note_reader(Cell& cell, Extra& extra, Stamp mask, uint32_t pc) {
 
 }  // namespace
 
-void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, bool atomic, const Place& place,
+void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, bool atomic, Place place,
                        uintptr_t address) {
     Cell& cell = object.cells[index];
     Extra& extra = object.extras[index];
@@ -182,7 +182,7 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
     cell.write = has_atomic ? cell.write | FLAG_ATOMIC : cell.write & ~FLAG_ATOMIC;
 }
 
-void check_cells(Object& object, size_t offset, const Access& access) {
+void check_cells(Object& object, size_t offset, Access access) {
     uint32_t granule = 1u << object.shift;
     for (uint32_t done = 0; done < access.size;) {
         uint32_t skip = (offset + done) & (granule - 1);
@@ -194,7 +194,7 @@ void check_cells(Object& object, size_t offset, const Access& access) {
     }
 }
 
-void out_of_bounds(const Access& access) {
+void out_of_bounds(Access access) {
     int slot = nearest_object(access.address);
     const char* verb = access.atomic ? "atomic update" : access.write ? "write" : "read";
     if (slot < 0) {
@@ -214,7 +214,7 @@ void out_of_bounds(const Access& access) {
     }
 }
 
-void misaligned(const Access& access) {
+void misaligned(Access access) {
     Object& object = objects[(access.address - ARENA) >> SLOT_BITS];
     report(Property::Alignment, access.place,
            "access of " + bytes_text(access.size) + " at an address that is not a multiple of " +
@@ -223,7 +223,7 @@ void misaligned(const Access& access) {
     park();
 }
 
-void uninitialised(Object& object, const Access& access) {
+void uninitialised(Object& object, Access access) {
     size_t offset = access.address - object.base;
     report(Property::Uninitialized, access.place,
            std::string("read of ") + object.name + "[" + std::to_string(offset / object.element) +
@@ -250,7 +250,12 @@ static bool within_locals(const Access& access) {
     return last <= outer;
 }
 
-void elsewhere(const Access& access) {
+void elsewhere(uintptr_t address, uint32_t size, bool write, uintptr_t pc, const void* frame, Site site) {
+    uintptr_t image = reinterpret_cast<uintptr_t>(&__executable_start);
+    if (!write && address - image < uintptr_t(&end) - image) {
+        return;  // constants, literals, the kernel's parameters
+    }
+    const Access access{address, size, write, false, {pc, frame, site}};
     uintptr_t own = reinterpret_cast<uintptr_t>(g.current->stack);
     if (access.address - own < STACK_BYTES) {
         if (within_locals(access)) {
@@ -260,10 +265,6 @@ void elsewhere(const Access& access) {
                std::string(access.write ? "write" : "read") + " outside a local array, over the data of a function call", -1,
                0, verb_of(access), nullptr);
         park();
-    }
-    uintptr_t image = reinterpret_cast<uintptr_t>(&__executable_start);
-    if (!access.write && access.address - image < uintptr_t(&end) - image) {
-        return;  // constants and literals
     }
     const char* verb = access.write ? "write" : "read";
     if (access.address - image < uintptr_t(&end) - image) {

@@ -4,12 +4,13 @@
 
 namespace simt {
 
-void check_cell_slowly(Object&, size_t cell, Stamp mask, bool write, bool atomic, const Place&, uintptr_t address);
-void out_of_bounds(const Access&);  // parks the thread, unless the launch is tolerant
-[[noreturn]] void misaligned(const Access&);
-void uninitialised(Object&, const Access&);
-void check_cells(Object&, size_t offset, const Access&);  // several granules, or a part of one
-void elsewhere(const Access&);  // not in the arena: own stack and constants are fine, the rest is not
+// By value: what is passed by reference has to lie in memory before the first branch.
+void check_cell_slowly(Object&, size_t cell, Stamp mask, bool write, bool atomic, Place, uintptr_t address);
+__attribute__((cold)) void out_of_bounds(Access);  // parks the thread, unless the launch is tolerant
+[[noreturn]] void misaligned(Access);
+void uninitialised(Object&, Access);
+void check_cells(Object&, size_t offset, Access);  // several granules, or a part of one
+void elsewhere(uintptr_t address, uint32_t size, bool write, uintptr_t pc, const void* frame, Site);  // not in the arena: own stack and constants are fine, the rest is not
 uint64_t atomic_bits(const void* address, uint32_t size);
 
 #define SIMT_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -81,7 +82,8 @@ inline __attribute__((always_inline)) void check_access(const Access& access) {
     }
     uintptr_t slot = (access.address - ARENA) >> SLOT_BITS;
     if (SIMT_UNLIKELY(slot >= SLOTS)) {
-        return elsewhere(access);
+        const Place& place = access.place;
+        return elsewhere(access.address, access.size, access.write, place.pc, place.frame, place.site);
     }
     Object& object = objects[slot];
     size_t offset = access.address - object.base;

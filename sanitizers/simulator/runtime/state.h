@@ -180,7 +180,7 @@ struct Ran {
 };
 Ran launch(Dim grid, Dim block, size_t shared, const Schedule&, const std::vector<uint64_t>& chosen, void* const*);
 [[noreturn]] void park();
-void preempt(const Access&);
+__attribute__((cold)) void preempt(Access);
 Fiber* start_next();
 void run_thread();
 void stamp_current();
