@@ -17,12 +17,12 @@ FAULTY = sorted(FOLDER.glob("faulty_*"))
 
 OPEN = {
     "safe_box_blur": "that a count of rounds is positive, and indices after their clamps",
+    "safe_checkerboard": "that cells of one colour are no neighbours, on rows that wrap around",
     "safe_suffix_sums": "loops that run downwards and end early, in time",
     "safe_tridiagonal": "sizes that five arrays share, in time",
     "safe_warp_broadcast": "that the lanes of a warp have written what one of them reads after __syncwarp",
     "safe_warp_scan": "that the last lanes of the warps fill the array that the first warp reads",
     "safe_weighted_histogram": "a number with a point that becomes an index after it was compared",
-    "safe_wide_pool": "that the grid is not empty, in time",
 }
 """What is not proved yet, and why: such a kernel must not be called faulty."""
 
