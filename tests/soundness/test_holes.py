@@ -95,6 +95,8 @@ def test_each_fault_has_a_twin_or_says_why_not() -> None:
         "reader_dependent_guard",
         "recursion",
         "spin_wait",
+        "ticket_of_two_counters",
+        "ticket_reset",
         "wmma_half_a_warp",
         "wmma_leading_dimension",
     }, "these are faults by what they are, not by one wrong line"

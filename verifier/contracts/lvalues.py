@@ -87,6 +87,9 @@ def pure(node: Node) -> bool:
             own = node["op"] not in ("++", "--", "p++", "p--")
         case "bin":
             own = not (node["op"].endswith("=") and node["op"] not in COMPARES)
+        case "call" if node.get("name") == "std::get" and "fn" not in node:  # of a variant it may throw
+            holder = str(node["args"][0].get("t", "")).removeprefix("const ")
+            own = holder.startswith(("std::tuple<", "std::pair<", "std::array<"))
         case "call" | "launch" | "lambda" | "throw" | "new" | "unknown" | "refused":
             own = False
         case "operator":

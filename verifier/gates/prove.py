@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -86,7 +86,7 @@ def run(context: GateContext) -> GateResult:
     kernels = _unordered_streams(kernels)
     if context.obligations is not None:
         manifest.write(context.obligations, context.submission, kernels, [v.evidence for v in kept])
-    outcome, detail = _judge(kernels)
+    outcome, detail = _judge(kernels, context.policy.required_properties)
     return GateResult(
         gate="prove",
         outcome=outcome,
@@ -294,7 +294,8 @@ def _undecided(
     return replace(made, properties=changed)
 
 
-def _judge(kernels: list[KernelResult]) -> tuple[Outcome, str]:
+def _judge(kernels: list[KernelResult], required: Sequence[str]) -> tuple[Outcome, str]:
+    """A property that the policy does not ask for may stay open."""
     if not kernels:
         return Outcome.INCONCLUSIVE, "no launch with a contract: there is nothing to prove"
     results = [(k, p) for k in kernels for p in k.properties]
@@ -305,7 +306,7 @@ def _judge(kernels: list[KernelResult]) -> tuple[Outcome, str]:
         if p.verdict is Verdict.REFUTED:
             return Outcome.FAIL, f"{k.name}: {p.id} refuted at {p.span}"
     for k, p in results:
-        if p.verdict is Verdict.UNKNOWN:
+        if p.verdict is Verdict.UNKNOWN and p.id in required:
             return Outcome.INCONCLUSIVE, f"{k.name}: {p.id} UNKNOWN ({p.reason}): {p.detail}"
     if not any(p.verdict is Verdict.PROVED for _, p in results):
         return Outcome.INCONCLUSIVE, "nothing was proved"
