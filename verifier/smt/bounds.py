@@ -71,7 +71,7 @@ class Bounds:
                     self._least[m[0]] = max(self._least.get(m[0], 1), -(-p[()] // -c))
         self._shown: dict[Term, bool] = {}
         self._digits: list[tuple[Term, set[Term]]] | None = None
-        self._numbers = False
+        self._numbers, self._weight = False, 2
 
     def _fact(self, f: Term) -> bool:
         """Take in a fact; False for a disjunction, which may become a unit later."""
@@ -192,7 +192,7 @@ class Bounds:
 
     def _search(self, start: Poly, nodes: int, most: int, *, focused: bool, numbers: bool) -> bool:
         """Best first: fewest monomials that still have to be bounded."""
-        self._numbers = numbers
+        self._numbers, self._weight = numbers, 2 * (focused or numbers)
         heap: list[tuple[int, int, int, int, Poly, tuple[Step, ...]]] = [(0, 0, 0, 0, start, ())]
         seen = {frozenset(start.items())}
         count = 0
@@ -244,7 +244,7 @@ class Bounds:
     def _open(self, p: Poly) -> int:
         """How many monomials of p are not evidently <= 0."""
         still = sum(1 for m, c in p.items() if m and (c > 0 or not all(self.nonneg(a) for a in m)))
-        still += 2 * (p.get((), 0) > 0)
+        still += self._weight * (p.get((), 0) > 0)
         return still + sum(2 for m in p for a in m if a.op in ("quot", "rem") and a not in self._asked)
 
     def _steps(self, p: Poly, focused: bool) -> Iterator[tuple[Poly, Step]]:
