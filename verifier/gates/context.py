@@ -47,6 +47,8 @@ class GateContext:
     cache: Path | None = None
     run_wrapper: bool = False
     """Whether the submission's host code may be compiled and run, in the sandbox (the fuzz gate's whole models)."""
+    required: tuple[str, ...] | None = None
+    """The properties without which the policy has no PASS; None: all that ``policy`` names, which is what is looked at."""
     backend: Backend = "sim"
     """Where the sanitize gate runs kernels."""
     earlier: tuple[GateResult, ...] = ()

@@ -86,7 +86,8 @@ def run(context: GateContext) -> GateResult:
     kernels = _unordered_streams(kernels)
     if context.obligations is not None:
         manifest.write(context.obligations, context.submission, kernels, [v.evidence for v in kept])
-    outcome, detail = _judge(kernels, context.policy.required_properties)
+    required = context.policy.required_properties if context.required is None else context.required
+    outcome, detail = _judge(kernels, required)
     return GateResult(
         gate="prove",
         outcome=outcome,
