@@ -104,6 +104,8 @@ def find(*, sandbox: Sandbox, cache: Path | None, toolkit: Toolkit | None = None
     said, done = _child(machine, [], None, guard=0, wrapper=(), seconds=30.0)[:2]
     if not said.device:
         why = said.trouble or done.stderr.decode(errors="replace").strip()[-200:] or "no answer"
+        if sandbox.kind == "landlock":
+            why += "; a GPU is not reached under Landlock: apt-get install bubblewrap  (or pass --sandbox none)"
         raise GpuMissing(f"the GPU does not answer: {why}")
     machine.device, machine.arch, machine.driver = said.device, said.arch, said.driver
     try:
