@@ -188,7 +188,11 @@ class Bounds:
                 return True
         if self.quick:
             return False
-        return any(self._search(start, NODES, DEPTH, focused=False, numbers=n) for n in (False, True))
+        digits, self._asked = self._asked, {a for m in start for a in m}
+        if self._search(start, NODES, DEPTH, focused=False, numbers=False):
+            return True
+        self._asked = digits
+        return self._search(start, NODES, DEPTH, focused=False, numbers=True)
 
     def _search(self, start: Poly, nodes: int, most: int, *, focused: bool, numbers: bool) -> bool:
         """Best first: fewest monomials that still have to be bounded."""
