@@ -108,6 +108,7 @@ def _compiled(text: str, folder: Path, sandbox: Sandbox) -> tuple[Path | None, s
         "g++",
         "-std=c++17",
         "-O0",
+        "-fwrapv",  # an overflow of the host's is for `overflow` to refuse; what it gives is compared as it wraps
         "-w",
         "-fpermissive",
         f"-I{HEADERS}",
