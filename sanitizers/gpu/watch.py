@@ -105,7 +105,9 @@ def find(*, sandbox: Sandbox, cache: Path | None, toolkit: Toolkit | None = None
     if not said.device:
         why = said.trouble or done.stderr.decode(errors="replace").strip()[-200:] or "no answer"
         if sandbox.kind == "landlock":
-            why += "; a GPU is not reached under Landlock: apt-get install bubblewrap  (or pass --sandbox none)"
+            why += (
+                "; a GPU is not reached under Landlock: apt-get install bubblewrap  (or pass --sandbox none)"
+            )
         raise GpuMissing(f"the GPU does not answer: {why}")
     machine.device, machine.arch, machine.driver = said.device, said.arch, said.driver
     try:
