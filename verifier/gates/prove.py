@@ -192,7 +192,7 @@ def _shape(contract: Contract, cap: int) -> str:
     Equal shapes, equal proofs; the domain's cap is larger where the problem's own sizes are.
     """
     data = to_json(contract)
-    for key in ("gaps", "reference", "origin"):
+    for key in ("reference", "origin"):
         data.pop(key)
     data["assumptions"] = sorted({c["text"] for c in data["assumptions"]})
     data["cap"] = max(cap, largest_size(contract))

@@ -387,7 +387,7 @@ class _Engine:
         reason = Reason.MISSING_CONTRACT if missing else Reason.UNSUPPORTED
         first = next((g for g in self.s.gaps if not g.construct.startswith("contract:")), gap)
         detail = first.detail if missing else f"{first.construct}: {first.detail}"
-        if first.span is not NOWHERE:
+        if first.span is not NOWHERE and str(first.span) not in detail:
             detail += f" ({first.span})"
         return [PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=first.span) for p in self._known()]
 

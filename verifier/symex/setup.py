@@ -226,6 +226,8 @@ class _Builder:
 
     def build(self) -> None:
         c = self.s.contract
+        for gap in c.gaps:
+            self._gap("host", gap)
         self._axes()
         params = {p.name: p for p in self.s.kernel.params}
         fixed = self._fixed_arguments()
