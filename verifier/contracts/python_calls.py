@@ -133,7 +133,7 @@ class Calls(Library):
         self.evaluated.add((node.lineno, node.col_offset))
         match target:
             case Dotted(name=name):
-                return self.library_call(name, args, kwargs, node, scope, hint)
+                return self.call_library(name, args, kwargs, node, scope, hint)
             case CppFunction(name=name):
                 if any(holds_code(v) or isinstance(v, Layer) for v in (*args, *kwargs.values())):
                     self.refuse(node, "what is passed to C++ here")

@@ -158,7 +158,7 @@ def _sources(values: Sequence[Any]) -> tuple[Any, ...]:
 class Library(Objects):
     """Methods are left to the subclass."""
 
-    def library_call(
+    def call_library(
         self, name: str, args: list[Any], kwargs: dict[str, Any], node: ast.Call, scope: Scope, hint: str
     ) -> Any:
         last = name.split(".")[-1]
