@@ -30,4 +30,4 @@ def test_time_limit_ends_grandchildren_in_other_sessions() -> None:
 def test_memory_limit() -> None:
     code = "import time; x = bytearray(300 << 20); time.sleep(60)"
     ended = run([sys.executable, "-c", code], wall_seconds=30, memory_mb=100)
-    assert ended.stopped == "memory" and ended.peak_mb > 100 and ended.seconds < 20
+    assert ended.stopped == "memory" and ended.peak_mb >= 100 and ended.seconds < 20

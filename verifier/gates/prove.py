@@ -155,7 +155,8 @@ def _unordered_streams(kernels: list[KernelResult]) -> list[KernelResult]:
                         detail=detail,
                         span=k.contract.launch.span,
                     )
-                    if p.id == "race-global" and p.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE)
+                    if "race-global" in (p.id, *p.depends)
+                    and p.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE)
                     else p
                     for p in k.properties
                 ),
