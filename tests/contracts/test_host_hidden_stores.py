@@ -39,13 +39,82 @@ STORES = {
         "struct S { int a; }; void set(const S &r) { ((S &)r).a = 100; }", "S s{q}; set(s); q = s.a;"),
     "statements in a function's expression": ("void set(int &r) { int z = ({ r = 100; 3; }); }", "set(q);"),
     "a new at a parameter": ("void set(int &r) { new (&r) int(100); }", "set(q);"),
+    "a reference in a tuple": ("", "std::tuple<int &> t(q); std::get<0>(t) += 100;"),
+    "a reference in a tuple, in a condition": ("", "std::tuple<int &> t(q); bool b = q > 0 && (std::get<0>(t) = 100) > 0;"),
+    "a reference in a pair": ("", "std::pair<int &, int> t(q, 1); t.first += 100;"),
+    "a reference in a pair of names": ("", "std::pair<int &, int> t{q, 1}; auto &[a, b] = t; a += 100;"),
+    "a reference in a pair's copy": ("", "std::pair<int &, int> t{q, 1}; auto [a, b] = t; a += 100;"),
+    "a reference in a tuple applied": ("", "std::apply([](int &a, int b) { a = 100; }, std::tuple<int &, int>(q, 1));"),
+    "a reference wrapped": ("", "std::reference_wrapper<int> w(q); w.get() = 100;"),
+    "a reference wrapped in a pair": ("", "std::pair<std::reference_wrapper<int>, int> w{q, 1}; w.first.get() = 100;"),
+    "a reference in a template": ("template <class T> struct S { T r; };", "S<int &> s{q}; s.r = 100;"),
+    "a reference under another name": ("typedef int &R; struct S { R r; };", "S s{q}; s.r = 100;"),
+    "the lesser of two": ("", "int m = 9; const int &r = std::min(q, m); const_cast<int &>(r) = 100;"),
+    "the lesser of two by address": ("", "int m = 9; const int &r = std::min(q, m); *const_cast<int *>(&r) = 100;"),
+    "the greater of two, in C": ("", "int m = 1; const int &r = std::max(q, m); (int &)r = 100;"),
+    "a sum with a lambda": (
+        "", "std::vector<int> v{1, 2}; z = std::accumulate(v.begin(), v.end(), 0, [&q](int a, int) { q = 100; return a; });"),
+    "a sum with a lambda of a variable": (
+        "", "std::vector<int> v{1, 2}; auto f = [&q](int a, int) { q = 100; return a; }; z = std::accumulate(v.begin(), v.end(), 0, f);"),
+    "a sum with a functor": (
+        "struct F { int *p; int operator()(int a, int) const { *p = 100; return a; } };",
+        "std::vector<int> v{1, 2}; z = std::accumulate(v.begin(), v.end(), 0, F{&q});"),
+    "a comparison with a lambda": ("", "z = std::max(z, 3, [&](int a, int b) { q = 100; return a < b; });"),
+    "what is made text": ("", "std::to_string(q = 100);"),
+    "what text is made of": ("", 'std::string s("x" + std::to_string(q = 100));'),
+    "what a list of texts is made of": ("", "std::vector<std::string> v{std::to_string(q = 100)};"),
+    "an index before its array": ("", "int *w = &q; 0[w] = 100;"),
+    "an index before its array, added to": ("", "int w[2] = {1, q}; 1[w] += 96; q = w[1];"),
+    "an assertion": ("", "assert((q = 100) > 0);"),
+    "a debug assertion of torch": ("", "TORCH_INTERNAL_ASSERT_DEBUG_ONLY((q = 100) > 0);"),
+    "a warning": ("", 'TORCH_WARN("size ", q = 100);'),
+    "an array's length": ("", "float w[q = 100]; w[0] = 0;"),
+    "the length of an array in an array": ("", "float w[2][q = 100]; w[0][0] = 0;"),
+    "the size of an array": ("", "z = sizeof(int[q = 100]);"),
+    "before a function's name": ("int one(int a) { return a; }", "z = (q = 100, one)(3);"),
+    "before a static member": ("struct S { static constexpr int c = 3; };", "S s; z = (q = 100, s).c;"),
+    "what a runtime call does not look at": ("", "cudaMemcpy(p, p, 4, (q = 100, cudaMemcpyHostToHost));"),
+    "a copy inside of what is made text": ("", "int m = 100; std::to_string(cudaMemcpy(&q, &m, 4, cudaMemcpyHostToHost));"),
+    "a pointer to an array of some length": ("", "float(*w)[q = 100]; w = nullptr;"),
     "an assembler statement": ('void set(int &r) { asm("" : "=r"(r)); }', "set(q);"),
 }  # fmt: skip
+STALE = {
+    "the lesser of two": ("", "int m = 9; const int &r = std::min(q, m);", "q = 100;"),
+    "a view of a list": (
+        "",
+        "std::vector<int64_t> v{q}; at::IntArrayRef r0(v);",
+        "v[0] = 100; int64_t r = r0[0];",
+    ),
+    "an element": ("", "std::vector<int> v{q, 2}; const int &r = v.at(0);", "v[0] = 100;"),
+    "an element, written": ("", "std::vector<int> v{q, 2}; int &r = v.at(z + 0);", "v[0] = 100;"),
+    "what a function picks": (
+        "const int &pick(const int &a) { return a; }",
+        "const int &r = pick(q);",
+        "q = 100;",
+    ),
+    "what a lambda picks": (
+        "",
+        "auto f = [&]() -> const int & { return q; }; const int &r = f();",
+        "q = 100;",
+    ),
+    "one of two": ("", "int m = 9; const int &r = z > 0 ? q : m;", "q = m = 100;"),
+}
+"""A name of a variable that is changed afterwards: the launch has the new value."""
 HARMLESS = {
     "a delete": ("", "delete p;"),
     "a new array": ("", "float *w = new float[q]; delete[] w;"),
     "a copy in a lambda": ("", "auto g = [w = z] { return w; }; g();"),
     "a const parameter": ('void show(const int &r) { int s = r + 1; printf("%d", s); }', "show(q);"),
+    "an assertion": ("", "assert(q > 0 && x.size(0) > 0);"),
+    "a warning": ("", 'TORCH_WARN("size ", q);'),
+    "the lesser of two": ("", "const int &r = std::min(q, z); z = r;"),
+    "a sum with a lambda": (
+        "",
+        "std::vector<int> v{1, 2}; z = std::accumulate(v.begin(), v.end(), 0, [](int a, int b) { return a + b; });",
+    ),
+    "what is made text": ("", "std::string s = std::to_string(q);"),
+    "an array's length": ("", "float w[q]; w[0] = 0;"),
+    "a call in a text": ("", 'printf("%s", cudaGetErrorString(cudaGetLastError()));'),
     "a lambda that takes a reference": ("", "auto g = [](const int &r) { return r + 1; }; z = g(q);"),
 }
 
@@ -67,3 +136,25 @@ def test_a_store_is_followed_or_refused(which: str) -> None:
 @pytest.mark.parametrize("which", HARMLESS)
 def test_what_stores_nothing_is_followed(which: str) -> None:
     assert grids(*HARMLESS[which]) == ["4", "4"]
+
+
+@pytest.mark.parametrize("which", STALE)
+def test_another_name_has_the_new_value(which: str) -> None:
+    before, made, changed = STALE[which]
+    found = grids(before, f"{made} {changed} q = r;")
+    assert not [g for g in found if g == "4"], found
+
+
+NAMES = {
+    "a lambda's parameter": ("", "auto f = [&](const int &a) { q = 100; int z = a; CALL }; f(q);"),
+    "a function's parameter": (
+        "int g = 4; void of(const int &a, torch::Tensor x) { g = 100; int q = a; CALL }", "of(g, x);"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", NAMES)
+def test_a_parameter_is_another_name(which: str) -> None:
+    before, body = (part.replace("CALL", CALL.replace("q,", "a,")) for part in NAMES[which])
+    found = lift(f"{KERNEL}{before}\nvoid once(torch::Tensor x) {{ int q = 4, z = 0; {body} }}\n")
+    assert found.contracts or found.problems
+    assert not [c for c in found.contracts if not c.gaps and c.launch.grid[0] == "4"]

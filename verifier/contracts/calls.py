@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verifier.contracts import elements, tensors
+from verifier.contracts.lvalues import plain
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -67,7 +68,7 @@ _FLOAT_FUNCTIONS = frozenset(
 _PURE = frozenset(
     "min max ceil floor ceilf floorf round roundf move forward make_tuple make_pair abs labs clamp ceil_div accumulate atoi stoi "
     "isnan isinf isfinite signbit log1p cbrt lround atol stol atof stof rand time clock malloc calloc strcmp strlen to_string "
-    "getenv warp_size check fail dispatch no_dispatch "
+    "getenv warp_size check asserted told fail dispatch no_dispatch "
     "exit abort getCurrentCUDAStream getDefaultCUDAStream getStreamFromPool getCurrentDeviceProperties "
     "getDeviceProperties".split()
 )
@@ -92,6 +93,13 @@ def changes_nothing(full: str) -> bool:
         or name.startswith("cuda")
         or (full.startswith(("at::", "torch::")) and not name.endswith(("_", "_out", "_outf")))
     )
+
+
+def reads_only(full: str) -> bool:
+    """Whether a library function changes nothing at all, also not what it is given the address of."""
+    name = full.split("::")[-1]
+    quiet = name in _HARMLESS or name.startswith("cudaGetError")
+    return changes_nothing(full) and (quiet or not name.startswith("cuda"))
 
 
 def construct(host: Evaluator, type_: str, values: list[Value], node: Node) -> Value:
@@ -154,7 +162,34 @@ def _vector(given: list[Value], type_: str) -> Value:
     return Items(tuple(element for _ in range(count)))
 
 
+_HANDING_ON = ("move", "forward", "make_tuple", "make_pair", "swap")
+
+
 def call(host: Evaluator, node: Node, hint: str) -> Value:
+    """A call of a library function, which may call what it is given."""
+    found = _call(host, node, hint)
+    host.lost_code(node.get("runs", []))
+    if node["name"].split("::")[-1] not in _HANDING_ON:
+        for argument in map(plain, node["args"]):
+            if argument["k"] == "lambda":
+                host.lost_code([argument["body"]])
+            elif argument["k"] == "function":
+                host.lost_code([argument["fn"]] if argument.get("fn") else [])
+            elif argument["k"] == "var":
+                held = host.load(host.references.get(argument["id"], Address(argument["id"])))
+                if isinstance(held, Function):
+                    host.lost(held)
+            elif calls_something(argument["t"]):
+                raise Refused(f"{host.span(argument)}: a function object that a call is given")
+    return found
+
+
+def calls_something(type_: str) -> bool:
+    """Whether it is the type of a lambda, a pointer to a function or a function object of the library."""
+    return "lambda" in type_ or "(*)(" in type_ or type_.startswith("std::function<")
+
+
+def _call(host: Evaluator, node: Node, hint: str) -> Value:
     run = host.run
     full = node["name"]
     name = full.split("::")[-1]
@@ -163,6 +198,8 @@ def call(host: Evaluator, node: Node, hint: str) -> Value:
     match full:
         case "vk::check":
             run.assume(host.condition(node["args"][0]), span)
+            return Unknown("void")
+        case "vk::asserted" | "vk::told":  # not evaluated with NDEBUG; what is told may be left out
             return Unknown("void")
         case "vk::fail" | "vk::no_dispatch" | "exit" | "abort" | "std::exit" | "std::abort":
             raise Dead
@@ -293,6 +330,8 @@ def _extreme(host: Evaluator, node: Node, name: str) -> Value:
         if isinstance(value, Bool):
             value = host.bool_value(value)
         if not isinstance(value, Int):
+            for given in values:  # perhaps what compares them
+                host.lost(given)
             return host.free_int(type_ or "i64", f"{host.span(node)}: {name}")
         value = convert(value, type_ or value.type)
         out = value if out is None else arith(name, out, value, type_ or value.type)
@@ -376,4 +415,6 @@ def _accumulate(host: Evaluator, nodes: list[Node], node: Node) -> Value:
                 total = convert(product, start.type) if product is not None else None
             if total is not None:
                 return total
+    for function in values[3:]:  # what it calls
+        host.lost(function)
     return Unknown(f"{host.span(node)}: std::accumulate")

@@ -140,6 +140,10 @@ def _effects(code: HostCode, start: Node) -> Effects:
             out.called.update(dict.fromkeys(roots(target)))
         if target is not None:
             out.indirect = True
+        for usr in node.get("runs", ()):
+            if usr not in seen and usr in code.functions:
+                seen.add(usr)
+                walk(code.functions[usr]["body"])
         if "own" in node:  # an object that may hold references
             for argument in arguments:
                 root(argument, True)

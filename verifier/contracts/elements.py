@@ -15,11 +15,13 @@ from verifier.contracts.objects import Bits, Float, Function, Items, Null, Sizes
 from verifier.contracts.values import Bool, Int, const, dtype_of
 
 if TYPE_CHECKING:
-    from verifier.contracts.memory import Memory
+    from verifier.contracts.conversions import Conversions
 
 _LISTS = ("std::vector<", "std::array<", "std::initializer_list<", "c10::ArrayRef<")
 _TUPLES = ("std::pair<", "std::tuple<")
 CONTAINERS = (*_LISTS, *_TUPLES, "std::function<")
+VIEWS = ("c10::ArrayRef<", "std::span<", "std::initializer_list<", "std::basic_string_view<")
+"""Types whose objects see what another variable holds."""
 _LONGEST = 64
 
 
@@ -52,7 +54,7 @@ def result_type(type_: str) -> str:
     return arguments[0].split("(")[0].strip() if arguments else ""
 
 
-def contained(host: Memory, value: Value, type_: str) -> Value:
+def contained(host: Conversions, value: Value, type_: str) -> Value:
     """The value as a container or function object of this type (one of ``CONTAINERS``)."""
     if isinstance(value, Function) and type_.startswith("std::function<"):
         if value.through in ("", type_):
@@ -88,7 +90,7 @@ def default(type_: str) -> Value:
     return Null() if type_ == "at::Tensor" else Unknown("a default element")
 
 
-def held(host: Memory, value: Value, type_: str) -> Value:
+def held(host: Conversions, value: Value, type_: str) -> Value:
     """The value as an element of this type."""
     if type_.endswith("&"):
         return value

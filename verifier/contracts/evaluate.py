@@ -13,15 +13,16 @@ from dataclasses import replace
 
 from specs.location import Span
 from verifier.contracts import calls, captures, elements, launches, tensors, torch_calls
+from verifier.contracts.accounts import accounted
+from verifier.contracts.conversions import aligned, merge
 from verifier.contracts.effects import in_any_order
 from verifier.contracts.floats import float_binary, to_float
-from verifier.contracts.lvalues import COMPARES, own_call, plain, pure, roots
-from verifier.contracts.memory import Memory, aligned
+from verifier.contracts.lvalues import COMPARES, holds_reference, own_call, plain, pure, roots
+from verifier.contracts.memory import Memory
 from verifier.contracts.objects import (
     Address,
     Bits,
     Device,
-    Dim3,
     Dtype,
     Float,
     Function,
@@ -45,7 +46,6 @@ from verifier.contracts.values import (
     Bool,
     Int,
     arith,
-    choose,
     common,
     compare,
     const,
@@ -76,10 +76,19 @@ class Evaluator(Memory):
         return Unknown(what)
 
     def condition(self, node: Node) -> Bool:
-        return self.as_condition(self.eval(node), node)
+        return self.as_condition(self.whole(node), node)
+
+    def whole(self, node: Node, hint: str = "") -> Value:
+        """The value of an expression that is no part of another one, or of an operand that may be left out."""
+        with accounted(self, node):
+            return self.eval(node, hint)
 
     def eval(self, node: Node, hint: str = "") -> Value:
         self.run.step()
+        if id(node) in self.met:
+            self.met[id(node)] += 1
+        if holds_reference(node.get("t", "")):
+            raise Refused(f"{self.span(node)}: an object that holds a reference is not followed")
         handler: Callable[[Node, str], Value] | None = getattr(self, f"_eval_{node['k']}", None)
         if handler is None:
             for child in node.get("args", ()):
@@ -211,7 +220,7 @@ class Evaluator(Memory):
                     self.lost(side)
                 return Unknown(f"{self.span(node)}: either of two values")
         answer = self.run.decide(condition, self.span(node)) if known is None else known
-        return self.eval(node["a"] if answer else node["b"])
+        return self.whole(node["a"] if answer else node["b"])
 
     def _aside(self, node: Node, *, condition: bool = True) -> Value | None:
         """The value of an operand that may not be evaluated at all: None if that would change or assume anything."""
@@ -467,11 +476,14 @@ class Evaluator(Memory):
         function: Node | None = self.code.functions.get(node.get("fn", ""))
         if function is None and isinstance(target, Function):
             function = target.node if target.node is not None else self.code.functions.get(target.usr)
-        return self._handed(function["params"] if function else [], nodes)
+        names = isinstance(target, Function) and target.node is not None and target.node["captures"]
+        return self._handed(function["params"] if function else [], nodes, bool(names))
 
-    def _handed(self, params: list[Node], nodes: list[Node]) -> list[Value]:
+    def _handed(self, params: list[Node], nodes: list[Node], captures_names: bool = False) -> list[Value]:
+        """``captures_names``: what is called can change variables whose names it captured."""
         out: list[Value] = []
         changing = any(p.get("ref") and not p.get("const") for p in params)
+        changing |= captures_names or any(not g["const"] for g in self.code.globals)
         for index, argument in enumerate(nodes):
             param = params[index] if index < len(params) else None
             if (
@@ -543,6 +555,7 @@ class Evaluator(Memory):
 
     def _foreign(self, callee: Node, nodes: list[Node], node: Node) -> Value:
         """A function of a library that is not known. Those of C libraries take their arguments by value."""
+        self.lost_code(node.get("runs", []))
         for argument in nodes:
             if not calls.by_value(callee):
                 self.havoc_node(argument)
@@ -556,31 +569,9 @@ class Evaluator(Memory):
         return Unknown(f"{self.span(node)}: {callee.get('name') or 'a call'}()")
 
     def _eval_method(self, node: Node, hint: str) -> Value:
+        self.lost_code(node.get("runs", []))
         return torch_calls.method(self, node, hint)
 
     def _eval_launch(self, node: Node, hint: str) -> Value:
         launches.launch(self, node)
         return Unknown("void")
-
-
-def merge(condition: Bool, a: Value, b: Value) -> Value | None:
-    """``condition ? a : b`` as one value, or None where it needs a decision."""
-    if a == b:
-        return a
-    match a, b:
-        case Int(), Int() if a.type == b.type:
-            return choose(condition, a, b)
-        case Bool(), Bool() if a.plain and b.plain:
-            return Bool(f"({a.text} if {condition.text} else {b.text})")
-        case Float(), Float() if a.type == b.type:
-            return Float(type=a.type)
-        case Dim3(), Dim3():
-            return Dim3(choose(condition, a.x, b.x), choose(condition, a.y, b.y), choose(condition, a.z, b.z))
-        case Text(), Text():
-            return Text()
-        case (Unknown() | Text(), Unknown() | Text() | Int() | Float()) | (
-            Int() | Float(),
-            Unknown() | Text(),
-        ):
-            return Unknown("either of two values")
-    return None

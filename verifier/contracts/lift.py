@@ -21,8 +21,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from specs.location import Span
+from verifier.contracts import elements
+from verifier.contracts.accounts import accounted
+from verifier.contracts.conversions import merge
 from verifier.contracts.effects import assigned_variables, effects
-from verifier.contracts.evaluate import Evaluator, merge
+from verifier.contracts.evaluate import Evaluator
 from verifier.contracts.inert import dies, goes_on, has_loop, touches, ways_out
 from verifier.contracts.loops import (
     Break,
@@ -40,6 +43,7 @@ from verifier.contracts.objects import (
     Null,
     Pointer,
     Record,
+    Sizes,
     Tensor,
     Unknown,
     Value,
@@ -83,6 +87,7 @@ class Host(Evaluator):
         other.cells, other.references = dict(self.cells), dict(self.references)
         other.escaped, other.declared = set(self.escaped), set(self.declared)
         other.constant, other.stack = set(self.constant), list(self.stack)
+        other.met, other.followers = dict(self.met), {c: set(n) for c, n in self.followers.items()}
         return other
 
     def _globals(self) -> None:
@@ -328,9 +333,13 @@ class Host(Evaluator):
                         del self.cells[cell]
             case "decl":
                 for variable in node["vars"]:
-                    self._declare(variable)
+                    if variable["init"] is None or variable["static"]:
+                        self._declare(variable)
+                        continue
+                    with accounted(self, variable["init"]):
+                        self._declare(variable)
             case "expr":
-                self.eval(node["a"])
+                self.whole(node["a"])
             case "if":
                 self._if(node)
             case "for" | "while" | "do":
@@ -338,7 +347,7 @@ class Host(Evaluator):
             case "range":
                 execute_range(self, node)
             case "return":
-                raise Return(self.eval(node["a"]) if node["a"] is not None else None)
+                raise Return(self.whole(node["a"]) if node["a"] is not None else None)
             case "break":
                 raise Break
             case "continue":
@@ -396,9 +405,26 @@ class Host(Evaluator):
         if isinstance(value, Int) and value.value is not None and not value.taint:
             value = Int(value.text, value.lo, value.hi, value.type, frozenset({identity}))
         self.cells[identity] = value
+        if variable["ref"] and not isinstance(value, Tensor | Pointer | Sizes):
+            self._another_name(variable)
+        elif variable["type"].startswith(elements.VIEWS):
+            self.follow(identity, variable["init"])
         self.prefer(variable["name"], value)
         if isinstance(value, Pointer) and _of_temporary(variable["init"]):
             self._dangling(value, variable)
+
+    def _another_name(self, variable: Node) -> None:
+        """A reference to something whose place is not known, which holds its value as of now."""
+        init, identity = plain(variable["init"]), variable["id"]
+        if init["k"] in ("bin", "int", "float", "construct"):  # a value of its own
+            return
+        if own_call(init) and init.get("lvalue"):
+            raise Refused(f"{self.span(init)}: a reference that a call returns is not followed")
+        self.follow(identity, init)
+        if variable["const_ref"]:
+            self.constant.add(identity)
+        elif init.get("lvalue") or init["k"] in ("index", "un", "member", "cond"):
+            self.escape(identity)
 
     def _declare_static(self, variable: Node) -> None:
         """What an earlier call left in it, or what the first call gave it, of whose values nothing is known here."""
@@ -406,12 +432,12 @@ class Host(Evaluator):
         self.cells.pop(variable["id"], None)
         if init is None or pure(init):
             if init is not None:
-                self.lost(self.eval(init))
+                self.lost(self.whole(init))
         elif not self.skip(
             [{"k": "expr", "a": init}], f"{self.span(variable)}: the first call alone changes it"
         ):
             if self.run.decide(self.run.unknown_condition(f"{self.span(variable)}: the first call")):
-                self.lost(self.eval(init))
+                self.lost(self.whole(init))
         if init is not None and variable["ref"]:
             self._escape_roots(init)
         if not variable["const"]:
@@ -541,7 +567,7 @@ class Host(Evaluator):
         return True
 
     def _switch(self, node: Node) -> None:
-        subject = self.eval(node["a"])
+        subject = self.whole(node["a"])
         chosen = None
         for index, case in enumerate(node["cases"]):
             for value in case["values"]:

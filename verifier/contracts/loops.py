@@ -154,7 +154,7 @@ def _iteration(host: Host, node: Node) -> None:
     with contextlib.suppress(Continue):
         host.exec(node["body"])
     if node["k"] == "for" and node["step"] is not None:
-        host.eval(node["step"])
+        host.whole(node["step"])
 
 
 def _representative(host: Host, node: Node) -> None:
@@ -282,7 +282,7 @@ def _havoced(host: Host, value: Value, why: str, name: str) -> Value:
 
 def execute_range(host: Host, node: Node) -> None:
     """``for (auto v : items)``: over a known list by unrolling, else once with an unknown element."""
-    value: Value = host.eval(node["a"]) if node.get("a") else Unknown("a range")
+    value: Value = host.whole(node["a"]) if node.get("a") else Unknown("a range")
     if isinstance(value, Address):
         value = host.load(value)
     variable: dict[str, Any] | None = node.get("var")

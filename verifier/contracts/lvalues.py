@@ -6,6 +6,7 @@ Example: the roots of ``p->sizes[i]`` are ``{p}``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from verifier.frontend.host import Node
 
@@ -93,24 +94,52 @@ def pure(node: Node) -> bool:
         case "call" | "launch" | "lambda" | "throw" | "new" | "unknown" | "refused":
             own = False
         case "operator":
-            own = "fn" not in node and node["name"].split("operator")[-1].strip() in _READING
+            own = "fn" not in node and reading(node)
         case "method":
-            name = node["name"].split("::")[-1]
             # size() throws for a dim that is not there
-            own = "fn" not in node and name != "size" and not name.endswith("_") and name not in _CHANGING
+            own = "fn" not in node and node["name"].split("::")[-1] != "size" and not changing(node)
         case "construct":
             own = not node.get("own")
         case _:
             own = True
-    return own and all(pure(child) for child in _children(node))
+    return own and all(pure(child) for child in children_of(node))
 
 
-def _children(node: Node) -> Iterator[Node]:
+def reading(node: Node) -> bool:
+    """Whether an overloaded operator of a library changes nothing."""
+    return node["name"].split("operator")[-1].strip() in _READING
+
+
+def changing(node: Node) -> bool:
+    """Whether a method of a library may change its object."""
+    name = node["name"].split("::")[-1]
+    return name.endswith("_") or name in _CHANGING
+
+
+def children_of(node: Node) -> Iterator[Node]:
+    """The expressions that it is made of; not the body of a lambda."""
     for key, value in node.items():
         if key not in ("s", "body", "params"):
             for item in value if isinstance(value, list) else [value]:
                 if isinstance(item, dict) and "k" in item:
                     yield item
+
+
+@lru_cache(maxsize=4096)
+def holds_reference(type_: str) -> bool:
+    """Whether an object of this type is another name for a variable: ``std::tuple<int &>``, ``std::reference_wrapper<int>``.
+
+    A function type may have them among its parameters: ``std::function<void (int &)>``.
+    """
+    if "reference_wrapper<" in type_:
+        return True
+    angles = parentheses = 0
+    for character in type_ if "&" in type_ else "":
+        angles += (character == "<") - (character == ">")
+        parentheses += (character == "(") - (character == ")")
+        if character == "&" and angles and not parentheses:
+            return True
+    return False
 
 
 def plain(node: Node) -> Node:
@@ -128,7 +157,7 @@ def unchanging(node: Node) -> bool:
         case "var":
             return "v" in node or "shim" in node
         case "cast" | "bin" | "un" | "cond" | "init" | "index":
-            return pure(node) and all(unchanging(child) for child in _children(node))
+            return pure(node) and all(unchanging(child) for child in children_of(node))
         case "construct":
             return not node.get("own") and all(unchanging(a) for a in node["args"])
         case "lambda":

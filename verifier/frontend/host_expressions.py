@@ -34,6 +34,15 @@ _BINARY = {
     26: "+=", 27: "-=", 28: "<<=", 29: ">>=", 30: "&=", 31: "^=", 32: "|=", 33: ",",
 }  # fmt: skip
 _UNARY = {1: "p++", 2: "p--", 3: "++", 4: "--", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!"}
+_STEPS = (1, 2, 3, 4)
+_ACTS = (
+    CursorKind.COMPOUND_ASSIGNMENT_OPERATOR,
+    CursorKind.CALL_EXPR,
+    CursorKind.LAMBDA_EXPR,
+    CursorKind.CXX_NEW_EXPR,
+    CursorKind.CXX_DELETE_EXPR,
+    CursorKind.StmtExpr,
+)
 _CASTS = {
     CursorKind.CSTYLE_CAST_EXPR,
     CursorKind.CXX_STATIC_CAST_EXPR,
@@ -136,7 +145,8 @@ class ExpressionReader:
                     }
                 if field is not None and field.kind == CursorKind.FIELD_DECL and field.is_bitfield():
                     return {"k": "unknown", "why": "a bit field", "args": [self._expr(c) for c in children]}
-                if field is not None and field.kind == CursorKind.VAR_DECL and (value := evaluated(cursor)):
+                static = field is not None and field.kind == CursorKind.VAR_DECL
+                if static and not any(map(acts, children)) and (value := evaluated(cursor)):
                     return value
                 if not children:
                     return {"k": "member", "base": None, "name": cursor.spelling or _member_name(cursor)}
@@ -146,7 +156,8 @@ class ExpressionReader:
                     "name": cursor.spelling or _member_name(cursor),
                 }
             case CursorKind.CALL_EXPR:
-                return self._call(cursor, children)
+                node = self._call(cursor, children)
+                return node | {"lvalue": True} if _returns_reference(cursor, children) else node
             case CursorKind.BINARY_OPERATOR | CursorKind.COMPOUND_ASSIGNMENT_OPERATOR if len(children) == 2:
                 op = _BINARY.get(ci.conf.lib.clang_getCursorBinaryOperatorKind(cursor), "?")
                 return {"k": "bin", "op": op, "a": self._expr(children[0]), "b": self._expr(children[1])}
@@ -157,6 +168,8 @@ class ExpressionReader:
                 c, a, b = (self._expr(x) for x in children)
                 return {"k": "cond", "c": c, "a": a, "b": b}
             case CursorKind.ARRAY_SUBSCRIPT_EXPR:
+                if children[0].type.get_canonical().kind not in (TypeKind.POINTER, *ARRAYS):  # 1[p]
+                    children.reverse()
                 return {"k": "index", "a": self._expr(children[0]), "i": self._expr(children[1])}
             case CursorKind.INIT_LIST_EXPR:
                 return self._init_list(cursor, children)
@@ -164,6 +177,8 @@ class ExpressionReader:
                 return self._lambda(cursor)
             case CursorKind.CXX_UNARY_EXPR:
                 size = evaluated(cursor)
+                if size is None and any(map(acts, children)):  # the size of an array of variable length
+                    return {"k": "refused", "why": "an effect inside of sizeof"}
                 if size is None or not host_sizes.known(cursor, size["v"], self.first):
                     return {"k": "unknown", "why": "sizeof of a library's type", "args": []}
                 return size
@@ -177,6 +192,8 @@ class ExpressionReader:
             case CursorKind.CXX_THIS_EXPR:
                 return {"k": "unknown", "why": "this", "args": []}
             case _ if kind in _CASTS and children:
+                if any(map(acts, children[:-1])):
+                    return {"k": "refused", "why": "an effect inside of a type"}
                 return {"k": "cast", "a": self._expr(children[-1]), "explicit": True}
         why = kind.name.lower().replace("_", " ")
         if any(c.kind.is_statement() or c.kind.is_declaration() for c in children):  # ({ … })
@@ -274,6 +291,7 @@ class ExpressionReader:
                 "name": "",
                 "callee": self._expr(callee),
                 "args": [self._expr(c) for c in children[1:]],
+                **self._runs(children[1:]),
             }
         if target.spelling == "apply" and qualified(target) == "torch::autograd::Function::apply":
             forward = self._forward(target)
@@ -304,11 +322,30 @@ class ExpressionReader:
         if callee.kind == CursorKind.MEMBER_REF_EXPR:
             inner = [c for c in callee.get_children() if c.kind not in _REFERENCES]
             base_ = self._expr(inner[0]) if inner else None
-            return {"k": "method", **info, "base": base_, "args": [self._expr(c) for c in children[1:]]}
+            args = [self._expr(c) for c in children[1:]]
+            return {"k": "method", **info, "base": base_, "args": args, **self._runs(children[1:])}
         if target.spelling.startswith("operator"):
             others = [c for c in children if not _refers(c, target)]
             return {"k": "operator", **info, "args": [self._expr(c) for c in others]}
-        return {"k": "call", **info, "args": [self._expr(c) for c in children[1:]]}
+        if acts(callee):
+            return {"k": "refused", "why": "an effect before a function's name"}
+        args = [self._expr(c) for c in children[1:]]
+        return {"k": "call", **info, "args": args, **({} if "fn" in info else self._runs(children[1:]))}
+
+    def _runs(self, arguments: list[Cursor]) -> Node:
+        """The methods of objects of the host code that a library is given, which it may call."""
+        found: dict[str, Cursor] = {}
+        for argument in arguments:
+            type_ = argument.type.get_canonical()
+            owner = type_.get_declaration() if type_.kind == TypeKind.RECORD else None
+            if owner is None or owner.location.line < self.first:
+                continue
+            for method in owner.get_children():
+                definition = method.get_definition() if method.kind == CursorKind.CXX_METHOD else None
+                if definition is not None:
+                    found[function_key(definition)] = definition
+        self.pending += [definition for key, definition in found.items() if key not in self.functions]
+        return {"runs": list(found)} if found else {}
 
     def _init_list(self, cursor: Cursor, children: list[Cursor]) -> Node:
         """A class of the host code has its ``fields``; one with references or a destructor is an object made by ``own`` code."""
@@ -318,7 +355,7 @@ class ExpressionReader:
             return {"k": "init", "items": items}
         fields = list(cursor.type.get_canonical().get_fields())
         own = self._own(owner, None)
-        if own or any(f.type.kind in REFERENCE_TYPES for f in fields):
+        if own or any(f.type.get_canonical().kind in REFERENCE_TYPES for f in fields):
             return {"k": "construct", "args": items, "own": own}
         plain = len(items) <= len(fields) and owner.kind != CursorKind.UNION_DECL
         plain = plain and not any(f.is_bitfield() for f in fields)
@@ -356,6 +393,8 @@ class ExpressionReader:
 
     def _launch(self, children: list[Cursor], config: Cursor) -> Node:
         callee = children[0]
+        if acts(callee):
+            return {"k": "refused", "why": "an effect before a kernel's name"}
         target = _referenced(callee)
         launch = [self._expr(c) for c in list(config.get_children())[1:]]
         node: Node = {
@@ -429,6 +468,28 @@ class ExpressionReader:
             return [0, 0, 0]
         path, user_line = self.places[line - self.first]
         return [path, user_line, column]
+
+
+def _returns_reference(call: Cursor, children: list[Cursor]) -> bool:
+    """Whether what a call returns may be another name for something; so for what is called through a pointer."""
+    target = call.referenced
+    if target is not None and target.kind in (*FUNCTIONS, CursorKind.FUNCTION_TEMPLATE):
+        return bool(target.result_type.get_canonical().kind == TypeKind.LVALUEREFERENCE)
+    pointee = children[0].type.get_canonical().get_pointee() if children else call.type
+    return bool(pointee.get_result().get_canonical().kind == TypeKind.LVALUEREFERENCE)
+
+
+def acts(cursor: Cursor) -> bool:
+    """Whether evaluating an expression that the tree leaves out might change something."""
+    return any(c.kind in _ACTS or _changes(c) for c in cursor.walk_preorder())
+
+
+def _changes(cursor: Cursor) -> bool:
+    if cursor.kind == CursorKind.UNARY_OPERATOR:
+        return ci.conf.lib.clang_getCursorUnaryOperatorKind(cursor) in _STEPS
+    return cursor.kind == CursorKind.BINARY_OPERATOR and (
+        _BINARY.get(ci.conf.lib.clang_getCursorBinaryOperatorKind(cursor)) == "="
+    )
 
 
 def _whole(item: Cursor, field: Cursor) -> bool:

@@ -12,7 +12,7 @@ REFERENCE_TYPES = (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE)
 _ENUMS = ("ScalarType", "DeviceType", "Layout", "MemoryFormat")
 """Those of torch, which are values of their own; any other is a number of its underlying type."""
 _TYPE_ARGUMENT, _INTEGRAL_ARGUMENT = 1, 4
-ARRAYS = (TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY)
+ARRAYS = (TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY)
 
 _texts: dict[tuple[int, ...], str] = {}
 """Of the types of the unit that is being read, by what libclang knows them by."""

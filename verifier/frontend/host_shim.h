@@ -17,7 +17,7 @@
 #define NULL __null
 #define EXIT_FAILURE 1
 #define EXIT_SUCCESS 0
-#define assert(...) ((void)0)
+#define assert(...) ::vk::asserted(static_cast<bool>(__VA_ARGS__))
 #define offsetof(t, m) __builtin_offsetof(t, m)
 #define RAND_MAX 2147483647
 #define CLOCKS_PER_SEC 1000000L
@@ -78,6 +78,8 @@ struct any {
   any(std::initializer_list<any>);
 };
 void check(bool);
+void asserted(bool);
+template <class... A> void told(const A &...);
 void fail();
 bool dispatch(any, any);
 void no_dispatch();
@@ -397,10 +399,10 @@ namespace vk { struct library { template <class... A> library &def(A &&...); tem
 #define AT_ASSERTM(c, ...) ::vk::check(static_cast<bool>(c))
 #define AT_ASSERT(c, ...) ::vk::check(static_cast<bool>(c))
 #define AT_CHECK(c, ...) ::vk::check(static_cast<bool>(c))
-#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) ((void)0)
+#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(c, ...) ::vk::asserted(static_cast<bool>(c))
 #define AT_ERROR(...) ::vk::fail()
-#define TORCH_WARN(...) ((void)0)
-#define TORCH_WARN_ONCE(...) ((void)0)
+#define TORCH_WARN(...) ::vk::told(__VA_ARGS__)
+#define TORCH_WARN_ONCE(...) ::vk::told(__VA_ARGS__)
 #define C10_CUDA_CHECK(e) ((void)(e))
 #define AT_CUDA_CHECK(e) ((void)(e))
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() ((void)0)

@@ -26,7 +26,7 @@ import clang.cindex as ci
 from clang.cindex import Cursor, CursorKind, TypeKind
 
 from verifier.frontend.host_exports import EXPORT, export_lines, with_exports
-from verifier.frontend.host_expressions import ExpressionReader, Node, prepare_library
+from verifier.frontend.host_expressions import ExpressionReader, Node, acts, prepare_library
 from verifier.frontend.host_names import (
     function_key,
     identity,
@@ -236,6 +236,9 @@ class Reader(ExpressionReader):
             or inits[-1].kind
             in (CursorKind.INIT_LIST_EXPR, CursorKind.STRING_LITERAL, CursorKind.UNEXPOSED_EXPR)
         )
+        init = self._expr(inits[-1]) if has_init else None
+        if any(map(acts, inits[:-1] if has_init else inits)):
+            init = {"k": "refused", "why": "an effect inside of a type", "t": "", "s": self._span(cursor)}
         return {
             "name": cursor.spelling,
             "id": identity(cursor),
@@ -245,7 +248,7 @@ class Reader(ExpressionReader):
             "ref": type_.kind in (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE),
             "const_ref": type_.get_pointee().is_const_qualified(),
             "count": count,
-            "init": self._expr(inits[-1]) if has_init else None,
+            "init": init,
             "s": self._span(cursor),
         }
 
