@@ -66,6 +66,9 @@ STORES = {
     "an index before its array": ("", "int *w = &q; 0[w] = 100;"),
     "an index before its array, added to": ("", "int w[2] = {1, q}; 1[w] += 96; q = w[1];"),
     "an assertion": ("", "assert((q = 100) > 0);"),
+    "an assertion's function": ("int set(int &r) { return r = 100; }", "assert(set(q) > 0);"),
+    "an assertion's pointer": ("int set(int *r) { return *r = 100; }", "assert(set(&q) > 0);"),
+    "an assertion's global": ("int g = 4; int set() { return g = 100; }", "g = q; assert(set() > 0); q = g;"),
     "a debug assertion of torch": ("", "TORCH_INTERNAL_ASSERT_DEBUG_ONLY((q = 100) > 0);"),
     "a warning": ("", 'TORCH_WARN("size ", q = 100);'),
     "an array's length": ("", "float w[q = 100]; w[0] = 0;"),
@@ -106,6 +109,10 @@ HARMLESS = {
     "a copy in a lambda": ("", "auto g = [w = z] { return w; }; g();"),
     "a const parameter": ('void show(const int &r) { int s = r + 1; printf("%d", s); }', "show(q);"),
     "an assertion": ("", "assert(q > 0 && x.size(0) > 0);"),
+    "an assertion's function": (
+        "bool even(int n) { while (n > 1) n -= 2; return n == 0; }",
+        "assert(even(q));",
+    ),
     "a warning": ("", 'TORCH_WARN("size ", q);'),
     "the lesser of two": ("", "const int &r = std::min(q, z); z = r;"),
     "a sum with a lambda": (

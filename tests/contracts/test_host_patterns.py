@@ -350,3 +350,9 @@ def test_ceil_of_a_quotient_that_may_be_negative() -> None:
         "int n = x.numel(); k<<<(int)ceil(n / 256.0f), 256>>>(x.data_ptr<float>(), x.data_ptr<float>(), n);"
     )
     assert rounded.gaps
+
+
+def test_the_device_of_a_tensor_changes_nothing() -> None:
+    guard = "const at::cuda::OptionalCUDAGuard guard(device_of(x));"
+    c = one(f"int n = x.numel(); {guard} k<<<1, n>>>(x.data_ptr<float>(), x.data_ptr<float>(), n); return x;")
+    assert not c.gaps

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from verifier.contracts.calls import reads_only
+from verifier.contracts.effects import assigned_variables
+from verifier.contracts.inert import touches
 from verifier.contracts.lvalues import changing, children_of, reading
 from verifier.contracts.run import Refused
 from verifier.frontend.host import Node
@@ -44,7 +46,7 @@ def accounted(host: Memory, node: Node) -> Iterator[None]:
 
 def stores(node: Node) -> Iterator[Node]:
     """The parts of an expression that may change something and are evaluated if it is."""
-    if node["k"] == "lambda":
+    if node["k"] == "lambda" or node.get("name") == "vk::asserted":
         return
     if is_store(node):
         yield node
@@ -77,3 +79,17 @@ def is_store(node: Node) -> bool:
         case "method":
             return "fn" in node or changing(node)
     return False
+
+
+def idle(host: Memory, node: Node) -> bool:
+    """Whether it makes no difference if an expression is evaluated: it stores to no variable that is there, and its calls
+    do nothing on the device."""
+    if not list(stores(node)):
+        return True
+    present = {g["id"] for g in host.code.globals}
+    running = [host.code.functions[usr]["lines"] for usr in host.stack if usr in host.code.functions]
+    for cell in assigned_variables(host, [node]):
+        line = int(cell.rpartition("@")[2].partition(":")[0]) if "@" in cell else None
+        if cell in present or line is None or any(first <= line <= last for first, last in running):
+            return False
+    return not touches(host.code, node, frozenset())

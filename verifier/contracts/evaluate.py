@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from specs.location import Span
 from verifier.contracts import calls, captures, elements, launches, tensors, torch_calls
-from verifier.contracts.accounts import accounted
+from verifier.contracts.accounts import accounted, idle
 from verifier.contracts.conversions import aligned, merge
 from verifier.contracts.effects import in_any_order
 from verifier.contracts.floats import float_binary, to_float
@@ -82,6 +82,9 @@ class Evaluator(Memory):
         """The value of an expression that is no part of another one, or of an operand that may be left out."""
         with accounted(self, node):
             return self.eval(node, hint)
+
+    def idle(self, node: Node) -> bool:
+        return idle(self, node)
 
     def eval(self, node: Node, hint: str = "") -> Value:
         self.run.step()

@@ -75,7 +75,6 @@ class Host(Evaluator):
     def __init__(self, run: Run, code: HostCode, constants: dict[str, Int] | None = None) -> None:
         super().__init__(run, code)
         self.constants = constants or {}
-        self.stack: list[str] = []
         self.alone = False
         """Nothing runs after the function that is called first: it is the whole program, or an entry followed on its own."""
         self._globals()

@@ -67,6 +67,8 @@ class Memory(Conversions):
         """Variables that are declared in the round of a loop that is followed."""
         self.followers: dict[str, set[str]] = {}
         """References to const and views that may be another name for (a part of) a variable, by that variable."""
+        self.stack: list[str] = []
+        """The functions that are being executed, by USR."""
         self.met: dict[int, int] = {}
         """How often the stores of the expression that is being evaluated were met (see ``accounts``)."""
 
