@@ -21,13 +21,13 @@ def database(folder: Path, *entries: dict[str, object]) -> Path:
 
 def test_folders_macros_and_flags(tmp_path: Path) -> None:
     command = (
-        "nvcc -I inc -Iother -isystem /opt/x -DN=4 -D FLAG -UOLD -Xcompiler -DNOT_OURS --use_fast_math "
+        "nvcc -I inc -Iother -isystem /opt/x -DN=4 -D FLAG -UOLD -Xcompiler -DHOST_TOO,-fPIC --use_fast_math "
         "'-DNAME=\"a b\"' -O3 -c a.cu -o a.o"
     )
     found = settings(database(tmp_path, {"file": "a.cu", "command": command}), tmp_path / "a.cu")
     assert found == Settings(
         (tmp_path / "inc", tmp_path / "other", Path("/opt/x")),
-        {"N": "4", "FLAG": "1", "OLD": UNDEFINED, "NAME": '"a b"'},
+        {"N": "4", "FLAG": "1", "OLD": UNDEFINED, "HOST_TOO": "1", "NAME": '"a b"'},
         ("--use_fast_math",),
     )
 
@@ -37,6 +37,10 @@ def test_folders_macros_and_flags(tmp_path: Path) -> None:
     [
         (["nvcc", "-include", "x.h", "-c", "a.cu"], "not read"),
         (["nvcc", "@flags.txt", "-c", "a.cu"], "not read"),
+        (["nvcc", "-Xcompiler=-include,x.h", "-c", "a.cu"], "not read"),
+        (["nvcc", "-Xcompiler", "-funsigned-char", "-c", "a.cu"], "not read"),
+        (["nvcc", "--default-stream", "per-thread", "-c", "a.cu"], "not read"),
+        (["nvcc", "-DA=1,B", "-c", "a.cu"], "with a comma"),
     ],
 )
 def test_other_text_is_an_error(tmp_path: Path, arguments: list[str], what: str) -> None:

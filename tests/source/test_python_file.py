@@ -71,6 +71,18 @@ def test_sources_that_are_certain(code: str) -> None:
         ),
         ('for s in ["a"]:\n    m = load_inline("m", "", s)', "s is not bound to one"),
         ('code = "__global__ void k() {}"\nrun(code)', "no load_inline call"),
+        (
+            's = "a"\nmatch t:\n    case s:\n        pass\nm = load_inline("m", "", s)',
+            "s is not bound to one",
+        ),
+        ('s = ["a"]\ns[0] = "b"\nm = load_inline("m", "", s)', "the list s is used elsewhere"),
+        ('m = load_inline("m", "", "a", extra_cuda_cflags=["-include", "x.h"])', "-include is not known"),
+        ('m = load_inline("m", "", "a", extra_cuda_cflags=["-DA=1,B"])', "-DA=1,B is not known"),
+        ('m = load_inline("m", "", "a", extra_cflags=["-Wp,-DB"])', "-Wp,-DB is not known"),
+        (
+            'm = load_inline("m", "", "a", extra_cuda_cflags=["-Xcompiler=-funsigned-char"])',
+            "-funsigned-char is not",
+        ),
     ],
 )
 def test_sources_that_are_not(code: str, message: str) -> None:
@@ -140,6 +152,45 @@ def test_flags(read: Read) -> None:
         "__CUDA_NO_HALF_OPERATORS__",
         "1",
     ) in submission.device.defines
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("from torch.utils import cpp_extension\nb = cpp_extension.load_inline", "otherwise than called"),
+        ("from torch.utils import cpp_extension as c\nn = c.load('n', ['n.cu'])", "what c.load builds"),
+        ("from torch.utils.cpp_extension import load\nn = load('n', ['n.cu'])", "what load builds"),
+        ("from torch.utils import cpp_extension\nn = getattr(cpp_extension, 'lo' + 'ad')", "is not read"),
+        ("from torch.utils.cpp_extension import *", "is not known"),
+        ("import cupy\nn = cupy.RawKernel('', 'k')", "kernels of"),
+        ("import triton as tr\n@tr.jit\ndef k(x):\n    pass", "kernels of triton"),
+        ("n = torch.cuda._compile_kernel('', 'k')", "kernels of _compile_kernel"),
+        ("globals()['s'] = 'b'", "globals may bind names unseen"),
+        ("exec('s = 1')", "exec may bind names unseen"),
+        ("n = compiled('__global__ void o(int* p) { *p = 1; }')", "no load_inline call compiles"),
+    ],
+)
+def test_what_else_is_built_or_bound(code: str, message: str) -> None:
+    good = f's = "{K}"\nm = load_inline("m", "", s)\n'
+    builds, problems = read_builds(good + code, "op.py")
+    assert len(builds) == 1 and problems and all(message in p or "kernels of" in p for p in problems)
+
+
+def test_what_builds_nothing_is_left_alone() -> None:
+    code = (
+        "from torch.utils.cpp_extension import load, load_inline\nimport triton\nold = '__global__ void k() { }'\n"
+        f's = ["{K}"]\nm = load_inline("m", "", s)\nself.eval()\nh = torch.utils.cpp_extension.CUDA_HOME\n'
+    )
+    builds, problems = read_builds(code, "op.py")
+    assert len(builds) == 1 and not problems
+
+
+def test_flags_of_the_host_are_not_those_of_the_device(read: Read) -> None:
+    code = "__global__ void k(int* p) { *p = N; }"
+    options = 'extra_cflags=["-DN=5"], extra_cuda_cflags=["-O3 -DM=1 -DN=6", "-Xcompiler", "-DHOST"]'
+    submission = read(f'{IMPORT}m = load_inline("m", "", "{code}", {options})', "op.py")
+    assert "*p = 6" in submission.device.text and not submission.problems
+    assert {("N", "6"), ("M", "1"), ("HOST", "1")} <= set(submission.device.defines)
 
 
 def test_python_errors(read: Read) -> None:

@@ -3,7 +3,8 @@
 ``compile_commands.json`` and a file -> :class:`Settings`. The database is named on the command line, so it is trusted
 like ``-I`` and ``-D``; nothing in it is run.
 
-Invariant: an option that gives the compiler other text (``-include``, a response file) is an error, never skipped.
+Invariant: an option that gives the compiler other text (``-include``, a response file), or gives the text another meaning
+(``-funsigned-char``), is an error, never skipped.
 
 Example: the entry ``nvcc -Iinclude -DN=4 -c a.cu`` in ``/p`` gives ``/p/include`` and ``{"N": "4"}``.
 """
@@ -27,9 +28,12 @@ _ARITHMETIC = re.compile(
     r"-{1,2}(?:use_fast_math|ftz|prec-div|prec-sqrt|fmad|ffast-math|Ofast|fp-|default-stream).*"
 )
 _OTHER_TEXT = re.compile(r"(?:-include|--pre-include|-imacros)(?:=.*)?|@.+|--options-file.*")
+_OTHER_MEANING = re.compile(
+    r"-funsigned-char|-fno-signed-char|-fshort-enums|-fpack-struct.*|-m32|-Wp,.*|--?default-stream(?!=legacy|=null).*"
+)
+_HOST = ("-Xcompiler", "--compiler-options")
+"""What follows is seen by the preprocessing of device code too."""
 _PASSED_ON = (
-    "-Xcompiler",
-    "--compiler-options",
     "-Xptxas",
     "--ptxas-options",
     "-Xlinker",
@@ -83,15 +87,22 @@ def _settings(words: Sequence[str], folder: Path, where: Span) -> Settings:
     todo = list(reversed(words[1:]))
     while todo:
         word = todo.pop()
-        if word in _PASSED_ON:
+        if word in (*_HOST, "--default-stream", "-default-stream"):
+            word = f"{word}={todo.pop() if todo else ''}"
+        first, _, rest = word.partition("=")
+        if first in _HOST:
+            todo += reversed([w.strip("'\"") for w in rest.split(",")])
+        elif word in _PASSED_ON:
             if todo:
                 todo.pop()
-        elif _OTHER_TEXT.fullmatch(word):
+        elif _OTHER_TEXT.fullmatch(word) or _OTHER_MEANING.fullmatch(word):
             raise SourceError(f"uses {word}, which is not read", where, "give the file's -I and -D instead")
         elif found := _FOLDER.fullmatch(word):
             include.append(folder / (found[1] or (todo.pop() if todo else "")))
         elif found := _MACRO.fullmatch(word):
             name, equals, value = (found[2] or (todo.pop() if todo else "")).partition("=")
+            if "," in value and '"' not in value and "nvcc" in words[0]:  # nvcc takes it for the next macro
+                raise SourceError(f"defines {name} with a comma", where, "write one -D for each macro")
             undefined = found[1] in ("-U", "--undefine-macro")
             defines[name] = UNDEFINED if undefined else value if equals else "1"
         elif _ARITHMETIC.fullmatch(word):

@@ -106,8 +106,13 @@ def _part(build: Build, reader: Reader, arch: str, defines: Mapping[str, str]) -
         host = reader.preprocess(source, arch=arch, device=False, defines=merged) if by_arch else device
         expanded += [host, device] if by_arch else [device]
     host_text = expanded[0].text if expanded else ""
+    if build.folders and any(e.user_headers for e in expanded):
+        cut_problems += (
+            "extra_include_paths may lead to other headers than those beside the file; pass -I DIR",
+        )
     for named in build.cpp:
-        expanded.append(reader.preprocess(named.source, arch=arch, device=False, defines=merged))
+        macros_ = {**build.host_defines, **defines} if build.inline else merged
+        expanded.append(reader.preprocess(named.source, arch=arch, device=False, defines=macros_))
         host_text += expanded[-1].text
     return _Part(
         cut,

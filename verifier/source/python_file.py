@@ -20,19 +20,16 @@ from dataclasses import dataclass, field
 
 from specs.location import Span
 from verifier.source import macros
+from verifier.source.build_flags import Flags, read_flags
 from verifier.source.device_text import SourceText
 from verifier.source.errors import SourceError
+from verifier.source.python_builds import changed_elsewhere, unread_builds, unread_texts
 
 Lines = list[tuple[str, int]]
 """The lines of a string value, each with its line in the Python file."""
 _POSITIONAL = ("name", "cpp_sources", "cuda_sources", "functions", "extra_cflags", "extra_cuda_cflags")
 MAX_PYTHON = 256 << 10
 """Python's own parser needs seconds for hostile text of this size."""
-_HARMLESS = re.compile(
-    r"-O[0-3s]|-O|-g|-G|-w|-W.*|-lineinfo|--generate-line-info|-Xptxas.*|--ptxas-options.*|-Xcompiler.*|-std=c\+\+(14|17|20)"
-    r"|--?expt-relaxed-constexpr|--?expt-extended-lambda|--?extended-lambda|-v|--verbose|-fPIC|-t=?\d*|--threads.*|-lcu.*"
-)
-
 _HARMLESS_VARIABLES = frozenset(
     ("TORCH_CUDA_ARCH_LIST", "CUDA_LAUNCH_BLOCKING", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "MAX_JOBS",
      "TORCH_EXTENSIONS_DIR", "TORCH_USE_CUDA_DSA", "PYTORCH_CUDA_ALLOC_CONF", "TOKENIZERS_PARALLELISM",
@@ -51,13 +48,19 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """One ``load_inline`` call (``inline``) or one plain file: what is compiled together."""
+    """One ``load_inline`` call (``inline``) or one plain file: what is compiled together.
+
+    ``defines`` and ``flags`` are those of the CUDA sources, ``host_defines`` those of the C++ sources. ``folders``: includes are
+    looked for in folders that the call names.
+    """
 
     cuda: tuple[Named, ...] = ()
     cpp: tuple[Named, ...] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
     inline: bool = False
+    host_defines: Mapping[str, str] = field(default_factory=dict)
+    folders: bool = False
 
 
 class _Unclear(Exception):
@@ -93,6 +96,7 @@ def read_builds(text: str, path: str) -> tuple[tuple[Build, ...], tuple[str, ...
     for line in _environment_changes(tree):
         problems.append(f"{Span(path, line)}: the environment is changed, on which the build may depend")
     names = _aliases(tree)
+    problems += (f"{Span(path, line)}: {what}" for line, what in unread_builds(tree, names))
     for call, scopes in _calls(tree, names):
         try:
             builds.append(_build(call, _Constants(text, path, scopes)))
@@ -102,6 +106,9 @@ def read_builds(text: str, path: str) -> tuple[tuple[Build, ...], tuple[str, ...
             problems.append(f"{Span(path, call.lineno)}: the source expression is nested too deeply")
     if not builds and not problems and "__global__" in text:
         problems.append(f"{path}: holds CUDA code that no load_inline call with literal sources compiles")
+    if builds:
+        read = [s.source.text for b in builds for s in (*b.cuda, *b.cpp)]
+        problems += (f"{Span(path, line)}: {what}" for line, what in unread_texts(tree, read))
     return tuple(builds), tuple(problems)
 
 
@@ -165,25 +172,23 @@ def _build(call: ast.Call, constants: _Constants) -> Build:
         given[keyword.arg] = keyword.value
     if any(isinstance(a, ast.Starred) for a in call.args):
         raise _Unclear(call, "load_inline(*…) is not read; write the arguments out")
-    flags: list[str] = []
-    for option in ("extra_cflags", "extra_cuda_cflags"):
-        if option in given:
-            flags += ["\n".join(t for t, _ in lines) for _, lines in constants.strings(given[option])]
-    defines = dict(macros.PYTORCH_DEFINES)
-    kept: list[str] = []
-    for flag in flags:
-        if found := re.fullmatch(r"-D\s*([A-Za-z_]\w*)(?:=(.*))?", flag):
-            defines[found[1]] = found[2] if found[2] is not None else "1"
-        elif found := re.fullmatch(r"-U\s*([A-Za-z_]\w*)", flag):
-            defines[found[1]] = macros.UNDEFINED
-        elif not _HARMLESS.fullmatch(flag):
-            kept.append(flag)
+    flags = {
+        option: read_flags("\n".join(t for t, _ in lines) for _, lines in constants.strings(given[option]))
+        if option in given
+        else Flags()
+        for option in ("extra_cflags", "extra_cuda_cflags")
+    }
+    for option, found in flags.items():
+        if found.unknown:
+            raise _Unclear(given[option], f"the compiler flag {found.unknown[0]} is not known; leave it out")
     return Build(
         constants.sources(given.get("cuda_sources")),
         constants.sources(given.get("cpp_sources")),
-        defines,
-        tuple(dict.fromkeys(kept)),
+        {**macros.PYTORCH_DEFINES, **flags["extra_cuda_cflags"].defines},
+        tuple(dict.fromkeys(f for found in flags.values() for f in found.recorded)),
         inline=True,
+        host_defines=flags["extra_cflags"].defines,
+        folders="extra_include_paths" in given,
     )
 
 
@@ -213,6 +218,8 @@ class _Constants:
                 return self.strings(left) + self.strings(right)
             case ast.Name(id=name):
                 bound, scopes = self._lookup(node)
+                if isinstance(bound, ast.List) and changed_elsewhere(scopes[0], name):
+                    raise _Unclear(node, f"the list {name} is used elsewhere too, where it may be changed")
                 found = _Constants(self.text, self.path, scopes, self.depth + 1).strings(bound)
                 return [(name, lines) for _, lines in found]
             case ast.Constant(value=None):
@@ -367,6 +374,13 @@ def _bindings(scope: _Scope, name: str) -> Iterator[ast.Assign | ast.AnnAssign |
             case ast.Name(id=bound, ctx=ast.Store() | ast.Del()) if bound == name:
                 yield None
             case ast.alias() if (node.asname or node.name.split(".")[0]) == name:
+                yield None
+            case (
+                ast.MatchAs(name=bound)
+                | ast.MatchStar(name=bound)
+                | ast.MatchMapping(rest=bound)
+                | ast.ExceptHandler(name=bound)
+            ) if bound == name:
                 yield None
         stack += reversed(list(ast.iter_child_nodes(node)))
 
