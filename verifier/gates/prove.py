@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from specs.contract import NULL_STORAGE, Clause, Contract, to_json
 from specs.location import Span
@@ -29,6 +30,8 @@ from verifier.prover.found_contract import toml
 from verifier.smt.solver import SolverPool
 from verifier.symex.setup import largest_size
 
+_OF_BUFFERS = re.compile(r"(?!(?:[iu](?:8|16|32|64)|abs|pow2|min|max|ceil_div)\b)[a-z]\w*\([\w, ]*\)")
+"""A statement about buffers or tensors by their names: ``disjoint(x, y)``, ``written(y)``."""
 SEARCH_SECONDS = 20.0
 """How long it is looked for what unlaunched kernels of a file need."""
 
@@ -190,30 +193,38 @@ def _settled(p: PropertyResult) -> bool:
 def _shape(contract: Contract, cap: int) -> str:
     """The contract with its symbols and storages numbered in order, without places and values.
 
-    Equal shapes, equal proofs; the domain's cap is larger where the problem's own sizes are.
+    Equal shapes, equal proofs; the domain's cap is larger where the problem's own sizes are. Only symbols in clauses are
+    numbered: a kernel, a parameter or a function that has the name of one keeps it.
     """
+    names = {s.name: f"#{i}" for i, s in enumerate(contract.symbols)}
+    fixed = {s.name: s.value for s in contract.symbols if s.kind == "scalar"}
+
+    def numbered(text: Any) -> Any:
+        if isinstance(text, list | tuple):
+            return [numbered(t) for t in text]
+        if not isinstance(text, str) or _OF_BUFFERS.fullmatch(text):
+            return text
+        return re.sub(r"[A-Za-z_]\w*\b(?!\s*\()", lambda m: names.get(m[0], m[0]), text)
+
     data = to_json(contract)
     for key in ("reference", "origin"):
         data.pop(key)
-    data["assumptions"] = sorted({c["text"] for c in data["assumptions"]})
+    data["assumptions"] = sorted({numbered(c["text"]) for c in data["assumptions"]})
     data["cap"] = max(cap, largest_size(contract))
-    data["launch"] = {
-        k: v
-        for k, v in data["launch"].items()
-        if k in ("kernel", "instantiation", "grid", "block", "shared_bytes")
-    }
-    names = {s.name: f"#{i}" for i, s in enumerate(contract.symbols)}
-    fixed = {s.name: s.value for s in contract.symbols if s.kind == "scalar"}
+    launch = data["launch"]
+    data["launch"] = [numbered(launch[k]) for k in ("grid", "block", "shared_bytes")]
     data["symbols"] = [(names[s.name], s.kind, s.low, s.high, fixed.get(s.name)) for s in contract.symbols]
-    data["requires"] = [(c["text"], c["accepted"]) for c in data["requires"]]
+    data["requires"] = [(numbered(c["text"]), c["accepted"]) for c in data["requires"]]
     data["no_alias"] = [(c["text"], c["accepted"]) for c in data["no_alias"]]
+    for scalar in data["scalars"]:
+        scalar["value"] = numbered(scalar["value"])
     storages = dict.fromkeys(b["storage"] for b in data["buffers"] if b["storage"] not in ("", NULL_STORAGE))
     numbers = {name: f"@{i}" for i, name in enumerate(storages)}
     for b in data["buffers"]:
         b.pop("source", None)
         b["storage"] = numbers.get(b["storage"], b["storage"])
-    text = json.dumps(data, sort_keys=True, default=str)
-    return re.sub(r"[A-Za-z_]\w*", lambda m: names.get(m[0], m[0]), text)
+        b |= {k: numbered(b[k]) for k in ("extent", "shape", "content")}
+    return json.dumps(data, sort_keys=True, default=str)
 
 
 def _one(
