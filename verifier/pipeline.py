@@ -128,7 +128,7 @@ def _audit(path: Path, options: Options, start: float, progress: Callable[[str],
     )
     context = GateContext(
         submission=submission,
-        module=module,
+        module=_only(module, options),
         contracts=chosen.contracts,
         policy=wanted,
         required=options.properties or policy.required_properties,
@@ -298,6 +298,11 @@ def _select(derived: ContractSet, submission: Submission, options: Options) -> C
     if options.kernel not in names:
         raise BadInput(f"{submission.path}: no kernel {options.kernel!r}; it has {', '.join(names)}")
     return replace(derived, contracts=tuple(c for c in derived.contracts if c.kernel == options.kernel))
+
+
+def _only(module: Module, options: Options) -> Module:
+    """The kernel of ``--kernel`` alone, or all."""
+    return replace(module, kernels=tuple(k for k in module.kernels if options.kernel in (None, k.name)))
 
 
 def _worth_checking(policy: Policy) -> tuple[str, ...]:

@@ -103,16 +103,23 @@ def test_a_name_of_cuda_that_is_not_declared_is_unknown_not_unreadable() -> None
     module = read(
         "__global__ void good(int *o) { o[0] = 1; }\n"
         "__global__ void uses(half *a, int n) { wgmma::tile<16, half> f; a[0] = f.x[0]; }\n"
-        "__device__ unsigned lane() { return __some_new_intrinsic(3); }\n"
+        "__device__ unsigned lane() { return __viaddmax_s16x2(3); }\n"
         "__global__ void calls(int *o) { o[0] = lane(); }"
     )
     assert module.diagnostics == ()
     bodies = {kernel.name: kernel.body for kernel in module.kernels}
     assert not any(isinstance(stmt, n.Unsupported) for stmt in bodies["good"])
-    for name, what in (("uses", "'wgmma'"), ("calls", "'__some_new_intrinsic'")):
+    for name, what in (("uses", "'wgmma'"), ("calls", "'__viaddmax_s16x2'")):
         (stmt,) = bodies[name]
         assert isinstance(stmt, n.Unsupported) and stmt.construct == "undeclared name" and what in stmt.detail
     assert len(next(kernel for kernel in module.kernels if kernel.name == "uses").params) == 2
+
+
+@pytest.mark.parametrize("name", ["__logf1p", "__sqrtf", "__float2half2", "__fmaxf", "__atomicAdd"])
+def test_a_name_like_cudas_that_cuda_does_not_have_is_an_error(name: str) -> None:
+    module = read(f"__global__ void f(float *o) {{ o[0] = {name}(o[1]); }}")
+    assert module.kernels == ()
+    assert module.diagnostics[0].message == f"use of undeclared identifier '{name}'"
 
 
 def test_an_undeclared_type_of_a_global_reaches_every_kernel() -> None:
@@ -130,8 +137,27 @@ def test_kernels_in_extern_c_and_with_bounds_from_constants() -> None:
     assert module.kernels[0].launch_bounds == (256,)
 
 
+def test_bounds_are_constant_expressions_of_any_kind() -> None:
+    text = """
+    template <typename T, int B = 128> struct Traits { static constexpr int block = B; };
+    namespace a { namespace { constexpr int warps = 4; constexpr int twice(int x) { return 2 * x; }
+    template <typename T, typename Tr = Traits<T>, bool R = (3 > 2)>
+    __global__ void __launch_bounds__(Tr::block * (R ? 2 : 1), 2) k(T *x) {}
+    __global__ void __launch_bounds__(twice(warps * 32)) p() {} } }
+    __global__ void __launch_bounds__(((512) <= 1024 ? (512) : 256)) q() {}
+    template <int... N> __global__ void __launch_bounds__((N + ...)) r() {}
+    __global__ void __launch_bounds__(64) s(); __global__ void s() {}
+    """
+    wanted = [("k", ("float",)), ("k", ("int", "Traits<int, 64>", "false")), ("r", ("32", "64"))]
+    found = {kernel.label: kernel.launch_bounds for kernel in read(text, *wanted).kernels}
+    assert found == {
+        "p": (256,), "q": (512,), "s": (64,),
+        "k<float>": (256,), "k<int, Traits<int, 64>, false>": (64,), "r<32, 64>": (96,),
+    }  # fmt: skip
+
+
 def test_bounds_that_cannot_be_evaluated_are_unsupported() -> None:
-    module = read("struct C { static constexpr int n = 3; }; __global__ void __launch_bounds__(C::n) f() {}")
+    module = read("struct C { static int n; }; __global__ void __launch_bounds__(C::n) f() {}")
     assert module.kernels[0].launch_bounds == ()
     assert [type(stmt) for stmt in module.kernels[0].body] == [n.Unsupported]
 

@@ -138,3 +138,30 @@ def test_it_is_printed_as_a_contract_and_decides_nothing(tmp_path: Path) -> None
     contract.write_text(result.draft)
     (gate,) = audit(file, replace(options, contract=contract)).gates
     assert gate.outcome is Outcome.PASS
+
+
+def test_clauses_on_memory_among_several_options(settings: Settings) -> None:
+    """Who wrote an element before it is read is one of several claims, with clauses on memory beside sizes."""
+    text = """struct View { int n; float *y; __device__ float &at(int i) { return y[i]; } };
+    __global__ void twice(float *y, int n) {
+      View v{n, y};
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      if (i >= v.n) return;
+      float &r = v.at(i);
+      r = 1.0f;
+      r += 2.0f, r *= 3.0f;
+    }"""
+    device = DeviceText(text, hashlib.sha256(text.encode()).hexdigest(), (("twice", NOWHERE),))
+    (kernel,) = parse_device(device, [], sandbox=Sandbox("none")).kernels
+    assert precondition(kernel, settings).complete
+
+
+def test_only_the_kernel_that_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "two.cu"
+    path.write_text(
+        "__global__ void a(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = 1; }\n"
+        "__global__ void b(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = 2; }\n"
+    )
+    options = Options(default_policy(), sandbox="none", gates=("prove",), kernel="a")
+    gate = audit(path, options).gates[0]
+    assert list(gate.facts["preconditions"]) == ["a"]

@@ -48,6 +48,8 @@ def test_refused_launches() -> None:
     assert "empty" in (host_faults.refused(contract("a - 5"), values, 0) or "")
     assert "shared" in (host_faults.refused(contract("1", "256", "4 * a"), values, 49_140) or "")
     assert host_faults.refused(contract("a", "256", "4 * a"), values, 1000) is None
+    assert "__launch_bounds__" in (host_faults.refused(contract("a"), values, 0, (), 128) or "")
+    assert host_faults.refused(contract("a"), values, 0, (), 256) is None
 
 
 def test_the_problems_own_sizes_come_first() -> None:

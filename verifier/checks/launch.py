@@ -1,7 +1,8 @@
 """The launch is one the device accepts: block and grid limits, shared memory within the default limit of a block.
 
 Limits are those of compute capability 7.0 to 12.0 (CUDA C++ Programming Guide, "Compute Capabilities"): 1024 threads a
-block, 1024 x 1024 x 64 by axis, grid x below 2^31; 48 KiB of shared memory unless the host opts in to more.
+block, 1024 x 1024 x 64 by axis, grid x below 2^31; 48 KiB of shared memory unless the host opts in to more. A kernel with
+``__launch_bounds__(n)`` takes no larger block than n.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ def claims(c: Claims) -> Iterator[Obligation | tuple[Obligation, ...]]:
     ]
     yield c.single(ID, span, "each block axis is within its limit", (), t.and_(*goals))
     yield c.single(ID, span, "a block has at most 1024 threads", (), t.le(t.product(block), t.const(1024)))
+    if bounds := s.kernel.launch_bounds:
+        promised = t.le(t.product(block), t.const(bounds[0]))
+        yield c.single(
+            ID, span, f"a block has at most the {bounds[0]} threads of __launch_bounds__", (), promised
+        )
     full = t.and_(*(t.le(t.one, g) for g in grid))
     filled = c.single(ID, span, "the grid is not empty", (), full)
     outputs = [o for name in s.outputs if (o := s.objects[name]).extent is not None]

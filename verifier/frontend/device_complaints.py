@@ -25,9 +25,15 @@ _NAMED = re.compile(
 )
 _SCOPED = re.compile(r"in (?:namespace )?'([^']+)'")
 _FOREIGN = re.compile(
-    r"^(?:__|::)|^(?:cu(?:da|rand|b|blas|dnn|te|tlass|fft)|nv|wgmma|wmma|mma|tex[123]D|surf[123]D|std|at|c10|torch|thrust"
+    r"^::|^(?:cu(?:da|rand|b|blas|dnn|te|tlass|fft)|nv|wgmma|wmma|mma|tex[123]D|surf[123]D|std|at|c10|torch|thrust"
     r"|cooperative_groups|cg|CU[A-Z]|CUDART|half|bfloat|fp8|tma|barrier|pipeline|mbarrier|texture|surface)"
 )
+_UNDERSCORED = re.compile(
+    r"^__(?:[A-Z]|\w+__$|nv|builtin|cuda|cluster|mbarrier|pipeline|barrier|cvta|is|h[a-z]|(?:low|high)s?2|finite|signbit|pm\d"
+    r"|threadfence|syncthreads|tanhf$|bfloat|fp\d|\w+_as_|u?sad|prof|brk|nano|uni|\w*Atomic|v[a-z]+[24]$|vi[a-z])"
+    r"|^__\w+_(?:impl|internal|relu|mask|sat|nan|block|system|sync|r[nduz])$"
+)
+"""How CUDA's own names begin or end; ``__logf1p``, ``__sqrtf`` and ``__float2half2`` are nobody's."""
 _SHIM_CLASS = re.compile(
     r"'(?:const )?(?:__half2?|__nv_bfloat162?|c10::\w+|cooperative_groups::[^']*|std::[^']*)"
 )
@@ -64,7 +70,8 @@ def is_undeclared(complaint: Complaint) -> bool:
     if named is not None:
         scope = _SCOPED.search(message, named.end())
         name = named.group(1)
-        return bool(_FOREIGN.match(name)) or name in TABLE or bool(scope and _FOREIGN.match(scope.group(1)))
+        foreign = _FOREIGN.match(name) or _UNDERSCORED.match(name) or name in TABLE
+        return bool(foreign) or bool(scope and _FOREIGN.match(scope.group(1)))
     return bool(_SHIM_CLASS.search(message))
 
 

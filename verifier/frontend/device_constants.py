@@ -1,6 +1,8 @@
 """What the parser keeps only as text: the arguments of ``__launch_bounds__``, explicit instantiations of templates.
 
 Input -> output: text, the kernel and its template arguments -> integers; raises Refused where a name is not constant.
+What is more than arithmetic of plain constants (``Traits<T>::block``, ``a < b ? a : b``) the parser is asked for, by a
+variable that is put behind the text (``bound_probe``).
 
 Example: ``constant_list("TILE * 32, 2", node, ("8",))`` -> ``(256, 2)`` for ``template <int TILE>``.
 """
@@ -53,6 +55,57 @@ def constant_list(text: str, node: Node, arguments: tuple[str, ...]) -> tuple[in
         return tuple(_value(item, node, names) for item in tree.elts)
     except (SyntaxError, ValueError, ZeroDivisionError):
         raise Refused("launch bounds", text, node.name_span) from None
+
+
+def bounds_text(node: Node) -> str | None:
+    """The arguments of the function's ``__launch_bounds__``, if it has any."""
+    prefix = "launch_bounds "
+    for child in node.children:
+        if child.kind == "ANNOTATE_ATTR" and child.spelling.startswith(prefix):
+            return child.spelling.removeprefix(prefix)
+    return None
+
+
+def bound_probe(
+    number: int, kernel: Node, qualified: str, arguments: tuple[str, ...], text: str
+) -> list[str]:
+    """Lines that make ``vk_bound_{number}`` the first launch bound of the kernel, or none where that is not possible.
+
+    ``kernel``: the function, or its template; the bound is written where the kernel stands, under the same template head.
+    """
+    bounds = bounds_text(kernel)
+    head = _template_head(text, kernel.extent[0]) if kernel.kind == "FUNCTION_TEMPLATE" else ""
+    if bounds is None or head is None or not _BOUND.fullmatch(bounds):
+        return []
+    *scopes, _ = qualified.split("::")
+    open_, close = "".join(f"namespace {s} {{ " for s in scopes), " }" * len(scopes)
+    holder = f"vk_bounds_{number}"
+    value = f"static constexpr long long value = ::vk_first_bound({bounds});"
+    where = "::".join([*scopes, holder]) + (f"<{', '.join(arguments)}>" if head else "")
+    return [
+        f"{open_}{head} struct {holder} {{ {value} }};{close}",
+        f"constexpr long long vk_bound_{number} = {where}::value;",
+    ]
+
+
+FIRST_BOUND = "constexpr long long vk_first_bound(long long a, long long = 0, long long = 0) { return a; }"
+_BOUND = re.compile(r"[\w\s:<>,+*/%?()&|=!.-]+")
+
+
+def _template_head(text: str, start: int) -> str | None:
+    """``template <…>`` at this place."""
+    opened = re.compile(r"template\s*<").match(text, start)
+    open_ = ["<"]
+    for at in range(opened.end(), len(text)) if opened else ():
+        if text[at] in ";{}":
+            return None
+        if text[at] == "(" or (text[at] == "<" and open_[-1] == "<"):
+            open_.append(text[at])
+        elif open_[-1] + text[at] in ("<>", "()"):
+            open_.pop()
+        if not open_:
+            return text[start : at + 1]
+    return None
 
 
 def _template_values(node: Node, arguments: tuple[str, ...]) -> dict[str, int]:

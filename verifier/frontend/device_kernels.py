@@ -14,13 +14,20 @@ Example::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from specs.location import Span
 from verifier.frontend.device_clang import SHIM, Complaint, Node, Unit
 from verifier.frontend.device_complaints import sort_complaints
-from verifier.frontend.device_constants import constant_list, explicit_instantiations
+from verifier.frontend.device_constants import (
+    FIRST_BOUND,
+    bound_probe,
+    bounds_text,
+    constant_list,
+    explicit_instantiations,
+)
 from verifier.frontend.device_intrinsics import is_accessor
 from verifier.frontend.device_shim import shim_text
 from verifier.frontend.device_statements import Statements
@@ -69,9 +76,12 @@ class Broken(Exception):
 class KernelLowering(Statements):
     """Lowers one kernel."""
 
-    def __init__(self, unit: Unit, types: TypeMap, demanded: set[int], errors: Sequence[int]) -> None:
+    def __init__(
+        self, unit: Unit, types: TypeMap, demanded: set[int], errors: Sequence[int], probe: str = ""
+    ) -> None:
         super().__init__(unit, types, demanded)
         self._errors = errors
+        self._probe = probe
         self._params: list[Param] = []
 
     def refuse_broken(self, callee: Node) -> None:
@@ -190,13 +200,20 @@ class KernelLowering(Statements):
         )
 
     def _launch_bounds(self, node: Node, arguments: tuple[str, ...]) -> tuple[int, ...]:
-        for child in node.children:
-            if child.kind == "ANNOTATE_ATTR" and child.spelling.startswith("launch_bounds "):
-                text = child.spelling.removeprefix("launch_bounds ")
-                return constant_list(text, node, arguments)
-            if child.kind == "ANNOTATE_ATTR" and child.spelling == "cluster_dims":
-                raise Refused("cluster", "__cluster_dims__", node.name_span)
-        return ()
+        if any(child.kind == "ANNOTATE_ATTR" and child.spelling == "cluster_dims" for child in node.children):
+            raise Refused("cluster", "__cluster_dims__", node.name_span)
+        text = bounds_text(node)
+        if text is None:
+            return ()
+        try:
+            return constant_list(text, node, arguments)
+        except Refused:
+            for child in self.unit.root.children:
+                if child.kind == "VAR_DECL" and child.spelling == self._probe:
+                    value = child.evaluate()
+                    if isinstance(value, int) and value > 0:
+                        return (value,)
+            raise
 
 
 def _as_places(value: Value, root: int) -> LValue:
@@ -229,11 +246,33 @@ def _find_kernels(node: Node, prefix: str = "") -> Iterator[_Found]:
                 yield _Found(child, prefix + child.spelling, child.kind == "FUNCTION_TEMPLATE")
 
 
-def _with_instantiations(text: str, wanted: Sequence[Instantiation], names: Sequence[str]) -> str:
+def _with_instantiations(
+    text: str, wanted: Sequence[Instantiation], names: Sequence[str], probes: Sequence[str] = ()
+) -> str:
     lines = [text, f'# 1 "{INSTANTIATIONS}"']
     for number, ((_, arguments), name) in enumerate(zip(wanted, names, strict=True)):
         lines.append(f"auto *vk_instance_{number} = &{name}<{', '.join(arguments)}>;")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *probes]) + "\n"
+
+
+def _probes(
+    text: str, found: Sequence[_Found], wanted: Sequence[Instantiation]
+) -> tuple[list[str], dict[Instantiation, str]]:
+    """What to put behind the text for launch bounds that only the parser can compute, and the variable of each kernel."""
+    asked: list[tuple[_Found, tuple[str, ...]]] = [(item, ()) for item in found if not item.template]
+    for name, arguments in wanted:
+        own = [item for item in found if item.template and item.node.spelling == name.rpartition("::")[2]]
+        asked += [(own[0], arguments)] if len(own) == 1 else []
+    lines: list[str] = []
+    variables: dict[Instantiation, str] = {}
+    for number, (item, arguments) in enumerate(asked):
+        lines += bound_probe(number, item.node, item.qualified, arguments, text)
+        variables[item.node.spelling, arguments] = f"vk_bound_{number}"
+    return [FIRST_BOUND, *lines], variables
+
+
+def _open_bounds(kernel: Kernel) -> bool:
+    return any(isinstance(stmt, Unsupported) and stmt.construct == "launch bounds" for stmt in kernel.body)
 
 
 def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
@@ -264,6 +303,10 @@ def lower_text(text: str, wanted: Sequence[Instantiation], arch: str) -> Module:
             module = _merge([lower_text(text, (item,), arch) for item in wanted], len(wanted))
             return replace(module, notes=module.notes + refused)
     module = lowering.module()
+    if any(_open_bounds(kernel) for kernel in module.kernels):
+        probes, variables = _probes(text, found, wanted)
+        unit = Unit(_with_instantiations(text, wanted, better, probes), shim, arch)
+        module = _Lowering(unit, list(_find_kernels(unit.root)), wanted, variables).module()
     return replace(module, notes=module.notes + refused)
 
 
@@ -280,8 +323,14 @@ def _merge(modules: Sequence[Module], count: int) -> Module:
 class _Lowering:
     """All kernels of one unit."""
 
-    def __init__(self, unit: Unit, found: list[_Found], wanted: Sequence[Instantiation]) -> None:
-        self.unit, self.found, self.wanted = unit, found, wanted
+    def __init__(
+        self,
+        unit: Unit,
+        found: list[_Found],
+        wanted: Sequence[Instantiation],
+        probes: Mapping[Instantiation, str] = MappingProxyType({}),
+    ) -> None:
+        self.unit, self.found, self.wanted, self.probes = unit, found, wanted, probes
         self.types = TypeMap()
         complaints = [c for c in unit.complaints if c.severity == "error" and not _of_local_type(c)]
         if any(c.span.path == SHIM for c in complaints):
@@ -344,7 +393,8 @@ class _Lowering:
         offsets = [c.offset for c in (*self.errors, *self.undeclared)]
         at_file_scope = next((c for c in self.undeclared if c.everywhere), None)
         for _ in range(_MAX_ATTEMPTS):
-            lowering = KernelLowering(self.unit, self.types, demanded, offsets)
+            probe = self.probes.get((node.spelling, arguments), "")
+            lowering = KernelLowering(self.unit, self.types, demanded, offsets, probe)
             try:
                 if at_file_scope is not None:
                     raise Broken(at_file_scope.offset)

@@ -244,8 +244,7 @@ def _lacking(
 
 
 def _structural(texts: tuple[str, ...]) -> bool:
-    """Whether these are clauses on memory, which no term says."""
-    return all(t.startswith(("disjoint(", "aligned(", "written(")) for t in texts)
+    return all(map(templates.structural, texts))
 
 
 def _with(s: Summary, o: Obligation, facts: list[Term], texts: tuple[str, ...]) -> Obligation:
@@ -279,7 +278,7 @@ def _with(s: Summary, o: Obligation, facts: list[Term], texts: tuple[str, ...]) 
 
 
 def _lowered(s: Summary, clause: Clause) -> Term | None:
-    if clause.text.startswith(("disjoint(", "aligned(", "written(")):
+    if templates.structural(clause.text):
         return None
     return ClauseLowering(s.t, dict(s.symbols), lambda exact, *_: exact).bool(clause.text)
 
@@ -301,7 +300,7 @@ def _add(search: _Search, clauses: Iterable[Clause]) -> None:
 def _rebuild(search: _Search) -> None:
     """The contract with what was found so far."""
     apart = [x for x in search.found.values() if x.text.startswith("disjoint(")]
-    sizes = [x for x in search.found.values() if not x.text.startswith(("disjoint(", "aligned(", "written("))]
+    sizes = [x for x in search.found.values() if not templates.structural(x.text)]
     contract = search.bare.contract
     buffers = []
     for b in contract.buffers:

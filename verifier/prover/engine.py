@@ -348,10 +348,11 @@ class _Engine:
             if o.space == "shared" and o.extent is not None and o.name != "dynamic shared memory"
         )
         sizes = (*self.small, *reversed(self.large))
-        found = host_faults.first(self.contract, sizes, property_, static, c.s.outputs)
+        most = next(iter(self.kernel.launch_bounds), 0)
+        found = host_faults.first(self.contract, sizes, property_, static, c.s.outputs, most)
         if found is None and not self._late():
             models = (values for values in sizes_against(c, d, o) if self._allows(values))
-            found = host_faults.first(self.contract, models, property_, static, c.s.outputs)
+            found = host_faults.first(self.contract, models, property_, static, c.s.outputs, most)
         if found is None:
             return False
         told, values = found

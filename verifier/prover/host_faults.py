@@ -37,9 +37,16 @@ def overflow(contract: Contract, values: Mapping[str, int]) -> str | None:
 
 
 def refused(
-    contract: Contract, values: Mapping[str, int], static_shared: int, outputs: Sequence[str] = ()
+    contract: Contract,
+    values: Mapping[str, int],
+    static_shared: int,
+    outputs: Sequence[str] = (),
+    most: int = 0,
 ) -> str | None:
-    """Why the device refuses this launch; an empty grid for ``outputs`` that are all empty is no fault."""
+    """Why the device refuses this launch; an empty grid for ``outputs`` that are all empty is no fault.
+
+    ``most``: the threads that the kernel's ``__launch_bounds__`` allow, 0 if it has none.
+    """
     try:
         launch = instantiate(contract, values)
     except (ClauseError, ClauseUndefined):
@@ -49,6 +56,10 @@ def refused(
         return f"a block of {x} x {y} x {z} = {x * y * z} threads; the limit is {MAX_THREADS}"
     if any(b > m for b, m in zip(launch.block, MAX_BLOCK, strict=True)) or min(launch.block) < 1:
         return f"a block of {x} x {y} x {z} threads is out of range by axis (1024 x 1024 x 64)"
+    if most and x * y * z > most:
+        return (
+            f"a block of {x} x {y} x {z} = {x * y * z} threads; the kernel's __launch_bounds__ allow {most}"
+        )
     lengths = {b.param: b.numel for b in launch.buffers}
     moot = bool(outputs) and all(lengths.get(name, 1) == 0 for name in outputs)
     if min(launch.grid) < 1 and not moot:
@@ -97,6 +108,7 @@ def first(
     property_: str,
     static_shared: int,
     outputs: Sequence[str] = (),
+    most: int = 0,
 ) -> tuple[str, Mapping[str, int]] | None:
     """The first assignment at which the host's side fails, with what is wrong."""
     for values in assignments:
@@ -105,7 +117,7 @@ def first(
         told = (
             overflow(contract, values)
             if property_ == "overflow"
-            else refused(contract, values, static_shared, outputs)
+            else refused(contract, values, static_shared, outputs, most)
         )
         if told is not None:
             return told, values

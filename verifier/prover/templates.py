@@ -131,10 +131,15 @@ def _corner(v: View, o: Obligation, told: Proposal) -> Iterator[Proposal]:
     yield from sorted(found, key=lambda clauses: -allowed(v, clauses))
 
 
+def structural(text: str) -> bool:
+    """Whether the clause is one on memory, which no term says."""
+    return text.startswith(("disjoint(", "aligned(", "written("))
+
+
 def allowed(v: View, clauses: Proposal) -> int:
     """How many of some ordinary launches the clauses on grid, block and arguments allow: the more, the better."""
     lengths = set(v.bare.lengths.values())
-    texts_ = [x for x in clauses if not names(x) & lengths]
+    texts_ = [x for x in clauses if not structural(x) and not names(x) & lengths]
     count = 0
     for values in v.samples if texts_ else ():
         with contextlib.suppress(ClauseError, ClauseUndefined):

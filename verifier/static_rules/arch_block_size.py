@@ -18,13 +18,16 @@ FIX = "use at most 1024 threads, at most 64 in z, and no more than the kernel's 
 
 
 def check(reading: Reading) -> Iterator[Hit]:
-    bounds = {k.name: k.launch_bounds[0] for k in reading.module.kernels if k.launch_bounds}
+    bounds = {
+        (k.name, k.instantiation): k.launch_bounds[0] for k in reading.module.kernels if k.launch_bounds
+    }
     for contract in reading.contracts:
         launch = contract.launch
         if not all(d.isdigit() for d in launch.block):
             continue
         block = tuple(map(int, launch.block))
-        threads, most = math.prod(block), bounds.get(launch.kernel, THREADS_PER_BLOCK)
+        threads = math.prod(block)
+        most = bounds.get((launch.kernel, contract.instantiation), THREADS_PER_BLOCK)
         if any(d > limit for d, limit in zip(block, BLOCK_DIMS, strict=True)) or threads > THREADS_PER_BLOCK:
             yield Hit(launch.span, f"a block of {block} has too many threads", launch.kernel)
         elif threads > most:
