@@ -37,7 +37,7 @@ CHANGES = [
     ("", "int q = 4; at::parallel_for(0, 10, 1, [&](int a, int b) { q = 100; });", "q", None),
     ("template <class F> void twice(F f) { f(); f(); }", "int q = 4; twice([&] { q = 100; });", "q", "100"),
     ("", "int q = 4; auto f = [q]() mutable { q = 100; }; f();", "q", "4"),
-    ("struct G { G(int &n) { n = 100; } };", "int q = 4; G g(q);", "q", None),
+    ("struct G { G(int &n) { n = 100; } };", "int q = 4; G g(q);", "q", "100"),
     ("struct G { int &r; G(int &n) : r(n) {} ~G() { r = 100; } };", "int q = 4; { G g(q); }", "q", None),
     ("struct G { int *p; ~G() { *p = 100; } };", "int q = 4; { G g{&q}; }", "q", None),
     ("struct R { int &r; };", "int q = 4; R g{q}; g.r = 100;", "q", None),

@@ -87,9 +87,15 @@ def idle(host: Memory, node: Node) -> bool:
     if not list(stores(node)):
         return True
     present = {g["id"] for g in host.code.globals}
-    running = [host.code.functions[usr]["lines"] for usr in host.stack if usr in host.code.functions]
+    running = [host.code.functions[usr] for usr in host.stack if usr in host.code.functions]
     for cell in assigned_variables(host, [node]):
-        line = int(cell.rpartition("@")[2].partition(":")[0]) if "@" in cell else None
-        if cell in present or line is None or any(first <= line <= last for first, last in running):
+        if cell in present or "@" not in cell or any(declared_in(cell, f) for f in running):
             return False
     return not touches(host.code, node, frozenset())
+
+
+def declared_in(cell: str, function: Node) -> bool:
+    """Whether a variable is declared in a function of the host code."""
+    first, last = function["lines"]
+    line: int = int(cell.rpartition("@")[2].partition(":")[0]) if "@" in cell else 0
+    return bool(first <= line <= last)

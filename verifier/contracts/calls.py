@@ -176,7 +176,7 @@ def call(host: Evaluator, node: Node, hint: str) -> Value:
             elif argument["k"] == "function":
                 host.lost_code([argument["fn"]] if argument.get("fn") else [])
             elif argument["k"] == "var":
-                held = host.load(host.references.get(argument["id"], Address(argument["id"])))
+                held = host.load(host.named(argument["id"]))
                 if isinstance(held, Function):
                     host.lost(held)
             elif calls_something(argument["t"]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from verifier.contracts.objects import Address, Pointer, Tensor, Value
+from verifier.contracts.objects import THIS, Pointer, Tensor, Value
 from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ def held(host: Memory, node: Node) -> dict[str, Value]:
 
     def copied(cell: str) -> bool:
         name = cell.split("@")[0]
-        return name in by_value or (
-            "=" in node["captures"] and name not in by_reference and cell not in globals_
+        return (
+            cell == THIS
+            or name in by_value
+            or ("=" in node["captures"] and name not in by_reference and cell not in globals_)
         )
 
     out = {cell: value for cell, value in host.cells.items() if copied(cell)}
@@ -39,7 +41,7 @@ def _leads_to(host: Memory, text: str) -> None:
     names = set(re.findall(r"[A-Za-z_]\w*", text.partition("=")[2] or text))
     for cell in [*host.cells, *host.references]:
         if cell.split("@")[0] in names:
-            place = host.references.get(cell, Address(cell))
+            place = host.named(cell)
             value = host.load(place)
             host.lost(value)
             if isinstance(value, Tensor | Pointer) and value.storage in host.run.storages:

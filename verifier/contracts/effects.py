@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from verifier.contracts.calls import by_value, changes_nothing
 from verifier.contracts.lvalues import plain, pure, roots
-from verifier.contracts.objects import Address, Function, Items, Iterator, Record
+from verifier.contracts.objects import THIS, Address, Function, Items, Iterator, Record
 from verifier.contracts.run import Refused
 from verifier.frontend.host import HostCode, Node
 
@@ -72,6 +72,11 @@ def _effects(code: HostCode, start: Node) -> Effects:
         match node.get("k"):
             case "var" if "id" in node:
                 out.named[node["id"]] = None
+            case "this":
+                root(node, True)
+            case "member" if node["base"] is not None and node["base"]["k"] == "this":
+                out.named[THIS] = None
+                return
             case "index" if node["a"]["k"] == "cast" and node["a"]["a"]["t"].endswith("]"):
                 walk(node["a"]["a"])
                 walk(node["i"])
@@ -117,7 +122,7 @@ def _effects(code: HostCode, start: Node) -> Effects:
 
     def method(node: Node) -> None:
         name, foreign = node["name"].split("::")[-1], node["name"].startswith("vk::unknown")
-        if "fn" in node or foreign or name in _METHODS:
+        if foreign or name in _METHODS or ("fn" in node and not _only_looks(code, node)):
             root(node["base"], True)
         if foreign or name == "swap":
             for argument in node["args"]:
@@ -188,6 +193,26 @@ def _whole(code: HostCode, function: Node) -> bool:
     return function["body"] is not None and not any(first <= line <= last for _, _, line in code.errors)
 
 
+def _only_looks(code: HostCode, node: Node) -> bool:
+    """Whether a method is const, calls no other code, and takes no address and no cast of its object."""
+    function = code.functions.get(node["fn"])
+
+    def acts(part: Any) -> bool:
+        if isinstance(part, list):
+            return any(map(acts, part))
+        if not isinstance(part, dict):
+            return False
+        kind = part.get("k")
+        if kind in ("lambda", "unknown", "refused", "new") or "fn" in part or part.get("explicit"):
+            return True
+        if kind == "member" and part["base"] is not None and part["base"]["k"] == "this":
+            return False
+        own = kind == "this" or (kind == "un" and part["op"] == "&")
+        return own or any(acts(v) for k, v in part.items() if k != "s")
+
+    return bool(node.get("const")) and function is not None and not acts(function["body"])
+
+
 def _takes_values(type_: str) -> bool:
     """Whether a pointer to a function, or a function object, of this type has no reference among its parameters."""
     return ("(*)(" in type_ or type_.startswith("std::function<")) and "&" not in type_
@@ -221,7 +246,7 @@ def assigned_variables(
     found: dict[str, None] = {}
 
     def cell_of(identity: str) -> str:
-        return host.references.get(identity, Address(identity)).cell
+        return host.named(identity).cell
 
     def targets(value: Any) -> None:
         match value:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from specs.location import Span
-from verifier.contracts import calls, captures, elements, launches, tensors, torch_calls
+from verifier.contracts import calls, captures, classes, elements, launches, tensors, torch_calls
 from verifier.contracts.accounts import accounted, idle
 from verifier.contracts.conversions import aligned, merge
 from verifier.contracts.effects import in_any_order
@@ -20,6 +20,7 @@ from verifier.contracts.floats import float_binary, to_float
 from verifier.contracts.lvalues import COMPARES, holds_reference, own_call, plain, pure, roots
 from verifier.contracts.memory import Memory
 from verifier.contracts.objects import (
+    THIS,
     Address,
     Bits,
     Device,
@@ -64,6 +65,12 @@ class Evaluator(Memory):
     launcher = ""
 
     def call(self, usr: str, args: list[Value], span: Span | None = None) -> Value:
+        raise NotImplementedError
+
+    def inline(self, usr: str, args: list[Value]) -> Value:
+        raise NotImplementedError
+
+    def uninitialised(self, variable: Node) -> Value:
         raise NotImplementedError
 
     def call_lambda(self, function: Function, args: list[Value], callee: Node) -> Value:
@@ -146,7 +153,7 @@ class Evaluator(Memory):
             if name == "nullopt":
                 return Null()
             return const(node["v"], dtype_of(node["t"]) or "i32") if "v" in node else Unknown(name)
-        place = self.references.get(node["id"], Address(node["id"]))
+        place = self.named(node["id"])
         if place.cell in self.cells:
             return self.load(place)
         if "v" in node:
@@ -156,6 +163,9 @@ class Evaluator(Memory):
             if type_ in SIZES and type_ not in ("f32", "f64", "f16", "bf16"):
                 return const(node["v"], type_)
         return Unknown(f"{node['name']}")
+
+    def _eval_this(self, node: Node, hint: str) -> Value:
+        return self.cells.get(THIS) or Unknown("this")
 
     def _eval_function(self, node: Node, hint: str) -> Value:
         if node.get("kernel"):
@@ -257,7 +267,7 @@ class Evaluator(Memory):
             place = self.place(node["a"]) if pure(node["a"]) else None
             if place is None:
                 for root in roots(node["a"]):
-                    self.lost(self.references.get(root, Address(root)))
+                    self.lost(self.named(root))
             return place or Unknown("an address")
         value = self.eval(node["a"])
         match op, value:
@@ -436,6 +446,8 @@ class Evaluator(Memory):
 
     def _eval_construct(self, node: Node, hint: str) -> Value:
         type_ = node["t"]
+        if "constructor" in node:
+            return classes.construct(self, node)
         if "own" in node:
             return self._own_object(node)
         values = [self.eval(a, hint) for a in node["args"]]
@@ -482,6 +494,10 @@ class Evaluator(Memory):
         names = isinstance(target, Function) and target.node is not None and target.node["captures"]
         return self._handed(function["params"] if function else [], nodes, bool(names))
 
+    def handed_to(self, params: list[Node], nodes: list[Node]) -> list[Value]:
+        """Arguments of a method or constructor, which can change its object under another name."""
+        return self._handed(params, nodes, True)
+
     def _handed(self, params: list[Node], nodes: list[Node], captures_names: bool = False) -> list[Value]:
         """``captures_names``: what is called can change variables whose names it captured."""
         out: list[Value] = []
@@ -515,7 +531,7 @@ class Evaluator(Memory):
                 parts = ("index", "member", "cond", "un", "operator", "cast")
                 if not param.get("rvalue") or moved or argument["k"] in parts:
                     for root in roots(argument):  # somewhere in one of them
-                        self.escape(self.references.get(root, Address(root)).cell)
+                        self.escape(self.named(root).cell)
             out.append(self.eval(argument))
         return out
 
@@ -572,6 +588,8 @@ class Evaluator(Memory):
         return Unknown(f"{self.span(node)}: {callee.get('name') or 'a call'}()")
 
     def _eval_method(self, node: Node, hint: str) -> Value:
+        if "fn" in node and not self.copies(node):
+            return classes.method(self, node)
         self.lost_code(node.get("runs", []))
         return torch_calls.method(self, node, hint)
 

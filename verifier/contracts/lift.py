@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from specs.location import Span
-from verifier.contracts import elements
-from verifier.contracts.accounts import accounted
+from verifier.contracts import classes
+from verifier.contracts.accounts import accounted, declared_in
 from verifier.contracts.conversions import merge
+from verifier.contracts.declarations import Declarations
 from verifier.contracts.effects import assigned_variables, effects
-from verifier.contracts.evaluate import Evaluator
 from verifier.contracts.inert import dies, goes_on, has_loop, touches, ways_out
 from verifier.contracts.loops import (
     Break,
@@ -34,26 +34,22 @@ from verifier.contracts.loops import (
     execute_range,
     havoc_cells,
 )
-from verifier.contracts.lvalues import own_call, plain, pure, roots, unchanging
 from verifier.contracts.objects import (
     Address,
-    Dim3,
     Function,
     Items,
-    Null,
     Pointer,
     Record,
-    Sizes,
     Tensor,
     Unknown,
     Value,
+    cells_in,
     pointers_in,
 )
 from verifier.contracts.run import SKIPPABLE_STEPS, Dead, Forked, NotSimple, Refused, Run
 from verifier.contracts.values import (
     Bool,
     Int,
-    const,
     dtype_of,
     limits,
     lnot,
@@ -69,7 +65,7 @@ class Return(Exception):
         self.value = value
 
 
-class Host(Evaluator):
+class Host(Declarations):
     """``constants``: names of program constants that stand for symbols (demo main), by declaration id."""
 
     def __init__(self, run: Run, code: HostCode, constants: dict[str, Int] | None = None) -> None:
@@ -94,7 +90,7 @@ class Host(Evaluator):
             if variable["const"] or dtype_of(variable["type"]) in ("f32", "f64"):
                 if variable["init"] is not None:
                     try:
-                        self._declare(variable)
+                        self.declare(variable)
                     except (Refused, Dead):
                         self.cells[variable["id"]] = Unknown(f"global {variable['name']}")
             else:
@@ -103,7 +99,7 @@ class Host(Evaluator):
     def initialise_globals(self) -> None:
         """For a program that starts at main: globals hold their initialisers."""
         for variable in self.code.globals:  # static only says that other files do not see it
-            self._declare({**variable, "static": False})
+            self.declare({**variable, "static": False})
 
     def call(self, usr: str, args: list[Value], span: Span | None = None) -> Value:
         """Inline a host function. ``args`` are values, or Address for a reference parameter."""
@@ -115,10 +111,10 @@ class Host(Evaluator):
         if self._apart(usr) and not self.run.skippable:
             try:
                 with self.skippable():
-                    return self._inline(usr, args)
+                    return self.inline(usr, args)
             except (Forked, NotSimple):
                 return self._left_out(function, args)
-        return self._inline(usr, args)
+        return self.inline(usr, args)
 
     def _left_out(self, function: Node, args: list[Value]) -> Value:
         """A function that is not followed, as it touches nothing of the device; its result is any value of its type."""
@@ -155,7 +151,7 @@ class Host(Evaluator):
         finally:
             self.run.skippable -= 1
 
-    def _inline(self, usr: str, args: list[Value]) -> Value:
+    def inline(self, usr: str, args: list[Value]) -> Value:
         function = self.code.functions[usr]
         name = function["name"]
         if usr in self.stack or len(self.stack) > _MAX_CALLS:
@@ -177,9 +173,15 @@ class Host(Evaluator):
                 else:
                     value = Unknown(f"argument {param['name']}")
                 self._bind(param, value)
+            if "fields" in function:
+                classes.initialise(self, function)
             try:
                 self.exec(function["body"])
             except Return as result:
+                if isinstance(result.value, Record | Items):
+                    for cell in cells_in(result.value):  # perhaps into itself, where nothing is copied
+                        if declared_in(cell, function):
+                            raise Refused(f"{name} returns an object that points into {name}") from None
                 return result.value if result.value is not None else Unknown("void")
             return Unknown("void")
         finally:
@@ -241,15 +243,15 @@ class Host(Evaluator):
         through: dict[str, None] = {}
         assigned = assigned_variables(self, nodes, taken, through)
         for cell in through:
-            for pointer in pointers_in(self.load(self.references.get(cell, Address(cell)))):
+            for pointer in pointers_in(self.load(self.named(cell))):
                 self.fill(pointer, f"the host code ({self.span(nodes[0])})")
         for name in (
             n for node in nodes for n in effects(self.code, node).named
         ):  # by pointers made in there
-            for pointer in pointers_in(self.load(self.references.get(name, Address(name)))):
+            for pointer in pointers_in(self.load(self.named(name))):
                 self.fill(pointer, "")
         for cell in assigned:
-            value = self.cells.get(self.references.get(cell, Address(cell)).cell)
+            value = self.cells.get(self.named(cell).cell)
             if isinstance(value, Pointer) and value.storage in self.run.storages:
                 self.run.write(value.storage)
         havoc_cells(self, assigned, why)
@@ -333,10 +335,10 @@ class Host(Evaluator):
             case "decl":
                 for variable in node["vars"]:
                     if variable["init"] is None or variable["static"]:
-                        self._declare(variable)
+                        self.declare(variable)
                         continue
                     with accounted(self, variable["init"]):
-                        self._declare(variable)
+                        self.declare(variable)
             case "expr":
                 self.whole(node["a"])
             case "if":
@@ -359,141 +361,6 @@ class Host(Evaluator):
                 self.exec(node["body"])
             case _:
                 raise Refused(f"{self.span(node)}: {node.get('why') or node['k']} is not followed")
-
-    def _declare(self, variable: Node) -> None:
-        identity = variable["id"]
-        self.born(identity)
-        if "bindings" in variable:
-            self._declare_bindings(variable)
-            return
-        if variable["static"] and not (
-            variable["const"] and (variable["init"] is None or unchanging(variable["init"]))
-        ):
-            self._declare_static(variable)
-            return
-        if variable["init"] is None:
-            self.cells[identity] = self._uninitialised(variable)
-            return
-        if variable["ref"]:
-            init = variable["init"]
-            while plain(init)["k"] == "cond":  # a name of one or the other
-                init = plain(init)
-                init = init["a" if self.run.decide(self.condition(init["c"]), self.span(init)) else "b"]
-            place = self.place(init)
-            if place is not None and place.cell != identity:
-                self.references[identity] = place
-                return
-            if not variable["const_ref"]:
-                if plain(init)["k"] in (
-                    "index",
-                    "un",
-                    "operator",
-                ):  # an element of memory: what is stored there later
-                    self.run.write_anywhere()
-                self.lost(self.eval(variable["init"]))
-                self._escape_roots(variable["init"])
-                if own_call(init):  # perhaps a variable that no argument names
-                    for cell in [g["id"] for g in self.code.globals if not g["const"]]:
-                        self.escape(cell)
-        if identity in self.constants:
-            self.cells[identity] = self.constants[identity]
-            return
-        value = self.coerce(
-            self.eval(variable["init"], hint=variable["name"]), variable["type"], variable.get("count")
-        )
-        if isinstance(value, Int) and value.value is not None and not value.taint:
-            value = Int(value.text, value.lo, value.hi, value.type, frozenset({identity}))
-        self.cells[identity] = value
-        if variable["ref"] and not isinstance(value, Tensor | Pointer | Sizes):
-            self._another_name(variable)
-        elif variable["type"].startswith(elements.VIEWS):
-            self.follow(identity, variable["init"])
-        self.prefer(variable["name"], value)
-        if isinstance(value, Pointer) and _of_temporary(variable["init"]):
-            self._dangling(value, variable)
-
-    def _another_name(self, variable: Node) -> None:
-        """A reference to something whose place is not known, which holds its value as of now."""
-        init, identity = plain(variable["init"]), variable["id"]
-        if init["k"] in ("bin", "int", "float", "construct"):  # a value of its own
-            return
-        if own_call(init) and init.get("lvalue"):
-            raise Refused(f"{self.span(init)}: a reference that a call returns is not followed")
-        self.follow(identity, init)
-        if variable["const_ref"]:
-            self.constant.add(identity)
-        elif init.get("lvalue") or init["k"] in ("index", "un", "member", "cond"):
-            self.escape(identity)
-
-    def _declare_static(self, variable: Node) -> None:
-        """What an earlier call left in it, or what the first call gave it, of whose values nothing is known here."""
-        init = variable["init"]
-        self.cells.pop(variable["id"], None)
-        if init is None or pure(init):
-            if init is not None:
-                self.lost(self.whole(init))
-        elif not self.skip(
-            [{"k": "expr", "a": init}], f"{self.span(variable)}: the first call alone changes it"
-        ):
-            if self.run.decide(self.run.unknown_condition(f"{self.span(variable)}: the first call")):
-                self.lost(self.whole(init))
-        if init is not None and variable["ref"]:
-            self._escape_roots(init)
-        if not variable["const"]:
-            self.cells[variable["id"]] = Unknown(f"static variable {variable['name']}")
-
-    def _declare_bindings(self, variable: Node) -> None:
-        """``auto [a, b] = x;`` copies; with ``auto &`` they are names of the parts."""
-        place = self.place(variable["init"]) if variable["init"] and variable["ref"] else None
-        value = self.eval(variable["init"]) if variable["init"] else Unknown("binding")
-        followed = isinstance(value, Items) and len(value.items) == len(variable["bindings"])
-        if variable["ref"] and (place is None or not followed) and variable["init"]:
-            self._escape_roots(variable["init"])
-        if not followed:
-            self.lost(value)
-        for index, binding in enumerate(variable["bindings"]):
-            self.born(binding["id"])
-            if variable["ref"] and place is not None and followed:
-                self.references[binding["id"]] = Address(place.cell, (*place.path, index))
-            else:
-                self.cells[binding["id"]] = value.items[index] if followed else Unknown("structured binding")  # type: ignore[union-attr]
-
-    def _escape_roots(self, node: Node) -> None:
-        for root in roots(node):
-            place = self.references.get(root, Address(root))
-            if place.cell in self.cells and not isinstance(self.load(place), Tensor | Pointer):
-                self.escape(place.cell)
-
-    def _dangling(self, pointer: Pointer, variable: Node) -> None:
-        """The pointer outlives its tensor, unless a variable holds the same memory."""
-        for value in self.cells.values():
-            if isinstance(value, Tensor) and value.storage == pointer.storage:
-                return
-        storage = self.run.storages[pointer.storage]
-        if storage.from_view_of in self.run.storages and self.run.root(pointer.storage) != pointer.storage:
-            say = f"{self.span(variable)}: {variable['name']} points into a temporary unless its tensor is contiguous"
-        else:
-            say = f"{self.span(variable)}: {variable['name']} points into a temporary tensor"
-        storage.gap = say
-
-    def _uninitialised(self, variable: Node) -> Value:
-        type_ = variable["type"]
-        if type_ == "dim3":
-            one = const(1, "u32")
-            return Dim3(one, one, one)
-        if type_ == "at::Tensor":
-            return Null()
-        if type_.startswith("std::vector"):
-            return Items(())
-        if type_.endswith("]"):
-            return Items(
-                tuple(Unknown("uninitialised element") for _ in range(min(variable["count"] or 0, 64)))
-            )
-        if type_.startswith("std::optional"):
-            return Null()
-        if dtype_of(type_) is None and not type_.endswith("*") and not type_.startswith("std::"):
-            return Record(type_, {})
-        return Unknown(f"{variable['name']} before it is set")
 
     def _if(self, node: Node) -> None:
         condition = self.condition(node["c"])
@@ -586,12 +453,3 @@ class Host(Evaluator):
                     self.exec(statement)
         except Break:
             return
-
-
-def _of_temporary(node: Node) -> bool:
-    """``make().data_ptr<T>()``: the tensor is gone at the end of the statement."""
-    while node["k"] == "cast":
-        node = node["a"]
-    if node["k"] != "method" or not node["name"].startswith("at::Tensor::") or node["base"] is None:
-        return False
-    return node["base"]["k"] in ("call", "method", "operator", "construct")

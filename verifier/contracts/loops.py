@@ -206,7 +206,7 @@ def _representative(host: Host, node: Node) -> None:
 def _foreseen(host: Host, node: Node, assigned: dict[str, None]) -> Iterator[None]:
     """A round, which may only change variables that were unknown at its beginning or are declared in it."""
     held, outside, host.declared = dict(host.cells), host.declared, set()
-    unknown = {*assigned, *(host.references.get(cell, Address(cell)).cell for cell in assigned)}
+    unknown = {*assigned, *(host.named(cell).cell for cell in assigned)}
     unknown |= host.escaped
     taken_back = False
     try:
@@ -252,7 +252,7 @@ def _range(host: Host, node: Node, counter: str, step: int, first: Int) -> None:
 
 def havoc_cells(host: Host, cells: Iterable[str], why: str) -> None:
     for cell in cells:
-        place = host.references.get(cell, Address(cell))
+        place = host.named(cell)
         value = host.cells.get(place.cell)
         if value is None:
             continue

@@ -21,6 +21,8 @@ def roots(node: Node | None) -> tuple[str, ...]:
     match node["k"]:
         case "var":
             return (node["id"],)
+        case "this":
+            return ("this",)
         case "member":
             return roots(node["base"])
         case "index" | "cast" | "un":
@@ -48,7 +50,7 @@ def through_call(node: Node | None) -> bool:
                 node["args"][0] if node["args"] else None
             )
         case "member" | "method":
-            return through_call(node["base"])
+            return "fn" in node or through_call(node["base"])
         case "index" | "cast" | "un":
             return through_call(node["a"])
         case "cond":

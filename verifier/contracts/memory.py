@@ -19,6 +19,7 @@ from verifier.contracts.conversions import Conversions
 from verifier.contracts.inert import touches
 from verifier.contracts.lvalues import pure, roots, through_call
 from verifier.contracts.objects import (
+    THIS,
     Address,
     Dim3,
     Function,
@@ -79,12 +80,17 @@ class Memory(Conversions):
     def span(self, node: Node) -> Span:
         return self.code.span(node.get("s"))
 
+    def named(self, identity: str) -> Address:
+        """The place that a variable is a name of; for ``this``, that of the object."""
+        if identity == THIS and isinstance(here := self.cells.get(THIS), Address):
+            return here
+        return self.references.get(identity, Address(identity))
+
     def place(self, node: Node) -> Address | None:
         """Where an lvalue lives; None for what is no variable of ours or a place that is not known."""
         match node["k"]:
             case "var":
-                identity = node["id"]
-                return self.references.get(identity, Address(identity))
+                return self.named(node["id"])
             case "member" if node["base"] is not None:
                 base = self.object_place(node["base"])
                 return None if base is None else Address(base.cell, (*base.path, node["name"]))
@@ -98,7 +104,8 @@ class Memory(Conversions):
                 return self.place(node["a"])
             case "cast":
                 seen, real = dtype_of(node["t"]), dtype_of(node["a"].get("t", ""))
-                return None if node.get("explicit") and seen != real else self.place(node["a"])
+                derived = seen is None and not node["t"].endswith("*") and node["t"] != node["a"].get("t")
+                return None if derived or (node.get("explicit") and seen != real) else self.place(node["a"])
             case "operator" if node["name"].endswith("operator[]") and len(node["args"]) == 2:
                 return self._element_place(node["args"][0], self.eval(node["args"][1]))
             case "operator" if node["name"].endswith("operator*") and len(node["args"]) == 1:
@@ -204,7 +211,7 @@ class Memory(Conversions):
     def follow(self, name: str, init: Node) -> None:
         """``name`` was given the value of an lvalue that is not followed, and may be another name for it."""
         for root in roots(init):
-            self.followers.setdefault(self.references.get(root, Address(root)).cell, set()).add(name)
+            self.followers.setdefault(self.named(root).cell, set()).add(name)
 
     def _outdate(self, cell: str) -> None:
         for name in sorted(self.followers.get(cell, ())):
@@ -353,7 +360,7 @@ class Memory(Conversions):
         if node["k"] != "var":
             self.run.write_anywhere()
         for root in roots(node):
-            place = self.references.get(root, Address(root))
+            place = self.named(root)
             held = self.load(place)
             self.lost(held)
             if isinstance(held, Pointer):

@@ -7,6 +7,7 @@ Example: ``Tensor("x", (n, m), "f32", storage="x", layout="contiguous")``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator as Iterator_
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -190,6 +191,10 @@ class Iterator:
     place: Address | None = None
 
 
+THIS = "this"
+"""The variable that holds the place of the object whose method is executed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A host function (by USR), a lambda node with the cells it captured by value, or a kernel's name."""
@@ -229,6 +234,28 @@ Value = (
     | Address
     | Function
 )
+
+
+def cells_in(value: Any) -> Iterator_[str]:
+    """The variables into which a value, or what it holds, points."""
+    match value:
+        case Address(cell=cell):
+            yield cell
+        case Iterator(place=place, items=items):
+            if place is not None:
+                yield place.cell
+            yield from cells_in(Items(items))
+        case Items(items=items):
+            for item in items:
+                yield from cells_in(item)
+        case Record(fields=fields):
+            for item in fields.values():
+                yield from cells_in(item)
+        case Optional(value=inner):
+            yield from cells_in(inner)
+        case Function(captured=dict(captured)):
+            for item in captured.values():
+                yield from cells_in(item)
 
 
 def pointers_in(value: Value) -> list[Pointer]:

@@ -13,6 +13,7 @@ import clang.cindex as ci
 from clang.cindex import Cursor, CursorKind, TypeKind
 
 from verifier.frontend import host_sizes
+from verifier.frontend.host_classes import BINARY, CLASSES, ClassReader, acts, is_plain
 from verifier.frontend.host_names import (
     ARRAYS,
     REFERENCE_TYPES,
@@ -28,21 +29,7 @@ from verifier.frontend.host_names import (
 
 Node = dict[str, Any]
 _MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"')
-_BINARY = {
-    1: ".*", 2: "->*", 3: "*", 4: "/", 5: "%", 6: "+", 7: "-", 8: "<<", 9: ">>", 10: "<=>", 11: "<", 12: ">", 13: "<=",
-    14: ">=", 15: "==", 16: "!=", 17: "&", 18: "^", 19: "|", 20: "&&", 21: "||", 22: "=", 23: "*=", 24: "/=", 25: "%=",
-    26: "+=", 27: "-=", 28: "<<=", 29: ">>=", 30: "&=", 31: "^=", 32: "|=", 33: ",",
-}  # fmt: skip
 _UNARY = {1: "p++", 2: "p--", 3: "++", 4: "--", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!"}
-_STEPS = (1, 2, 3, 4)
-_ACTS = (
-    CursorKind.COMPOUND_ASSIGNMENT_OPERATOR,
-    CursorKind.CALL_EXPR,
-    CursorKind.LAMBDA_EXPR,
-    CursorKind.CXX_NEW_EXPR,
-    CursorKind.CXX_DELETE_EXPR,
-    CursorKind.StmtExpr,
-)
 _CASTS = {
     CursorKind.CSTYLE_CAST_EXPR,
     CursorKind.CXX_STATIC_CAST_EXPR,
@@ -64,7 +51,6 @@ FUNCTIONS = {
     CursorKind.CONSTRUCTOR,
     CursorKind.CONVERSION_FUNCTION,
 }
-_CLASSES = {CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.UNION_DECL}
 
 _HARMLESS_CAPTURE = re.compile(r"\w+=(?:std::move\(\w+\)|\w+(?:\.\w+(?:<\w+>)?\(\))*)")
 """``n=m``, ``x=std::move(x)``, ``p=x.data_ptr<float>()``: a copy under another name, which changes nothing."""
@@ -74,7 +60,7 @@ _COMPILERS_OWN = frozenset(
 """Functions that no text can define, which INFINITY and NAN stand for."""
 
 
-class ExpressionReader:
+class ExpressionReader(ClassReader):
     """``first``: the first physical line of the user's text. ``functions``: those that were read, by USR."""
 
     def __init__(self, unit: ci.TranslationUnit, first: int, text: str) -> None:
@@ -89,9 +75,6 @@ class ExpressionReader:
         self.device_ranges: list[tuple[int, int]] = []
         self.budget = 400_000
         self.depth = 0
-
-    def _stmt(self, cursor: Cursor) -> Node:
-        raise NotImplementedError
 
     def _expr(self, cursor: Cursor) -> Node:
         self.budget -= 1
@@ -148,18 +131,19 @@ class ExpressionReader:
                 static = field is not None and field.kind == CursorKind.VAR_DECL
                 if static and not any(map(acts, children)) and (value := evaluated(cursor)):
                     return value
-                if not children:
-                    return {"k": "member", "base": None, "name": cursor.spelling or _member_name(cursor)}
-                return {
-                    "k": "member",
-                    "base": self._expr(children[0]),
-                    "name": cursor.spelling or _member_name(cursor),
-                }
+                base = self._expr(children[0]) if children else self._this(cursor, parent)
+                if (
+                    field is not None
+                    and field.kind == CursorKind.FIELD_DECL
+                    and not is_plain(parent, self.first)
+                ):
+                    return {"k": "unknown", "why": "a member of a class with bases", "args": [base]}
+                return {"k": "member", "base": base, "name": cursor.spelling or _member_name(cursor)}
             case CursorKind.CALL_EXPR:
                 node = self._call(cursor, children)
                 return node | {"lvalue": True} if _returns_reference(cursor, children) else node
             case CursorKind.BINARY_OPERATOR | CursorKind.COMPOUND_ASSIGNMENT_OPERATOR if len(children) == 2:
-                op = _BINARY.get(ci.conf.lib.clang_getCursorBinaryOperatorKind(cursor), "?")
+                op = BINARY.get(ci.conf.lib.clang_getCursorBinaryOperatorKind(cursor), "?")
                 return {"k": "bin", "op": op, "a": self._expr(children[0]), "b": self._expr(children[1])}
             case CursorKind.UNARY_OPERATOR if children:
                 op = _UNARY.get(ci.conf.lib.clang_getCursorUnaryOperatorKind(cursor), "?")
@@ -190,7 +174,7 @@ class ExpressionReader:
             case CursorKind.CXX_THROW_EXPR:
                 return {"k": "throw"}
             case CursorKind.CXX_THIS_EXPR:
-                return {"k": "unknown", "why": "this", "args": []}
+                return {"k": "this"}
             case _ if kind in _CASTS and children:
                 if any(map(acts, children[:-1])):
                     return {"k": "refused", "why": "an effect inside of a type"}
@@ -221,6 +205,12 @@ class ExpressionReader:
         if type_ == inner["t"] or not type_:
             return inner
         return {"k": "cast", "t": type_, "a": inner, "explicit": False}
+
+    def _this(self, cursor: Cursor, owner: Cursor | None) -> Node | None:
+        """The object that a member without one before it belongs to."""
+        if owner is None or owner.kind not in CLASSES:
+            return None
+        return {"k": "this", "t": f"{type_text(owner.type)} *", "s": self._span(cursor)}
 
     def _reference(self, cursor: Cursor) -> Node:
         target = cursor.referenced
@@ -271,9 +261,7 @@ class ExpressionReader:
             items = [self._expr(c) for c in children]
             made: Node = {"k": "construct", "args": items}
             if target is not None and target.location.line >= self.first:
-                own = self._own(target.semantic_parent, target)
-                if own:
-                    made["own"] = own
+                made |= self._made(target.semantic_parent, target)
             return made
         if not children:
             return {"k": "construct", "args": []}
@@ -321,7 +309,9 @@ class ExpressionReader:
             return {"k": "operator", **info, "args": [self._expr(c) for c in others]}
         if callee.kind == CursorKind.MEMBER_REF_EXPR:
             inner = [c for c in callee.get_children() if c.kind not in _REFERENCES]
-            base_ = self._expr(inner[0]) if inner else None
+            base_ = self._expr(inner[0]) if inner else self._this(cursor, target.semantic_parent)
+            if "fn" in info:
+                info |= self._kind_of_method(target)
             args = [self._expr(c) for c in children[1:]]
             return {"k": "method", **info, "base": base_, "args": args, **self._runs(children[1:])}
         if target.spelling.startswith("operator"):
@@ -331,65 +321,6 @@ class ExpressionReader:
             return {"k": "refused", "why": "an effect before a function's name"}
         args = [self._expr(c) for c in children[1:]]
         return {"k": "call", **info, "args": args, **({} if "fn" in info else self._runs(children[1:]))}
-
-    def _runs(self, arguments: list[Cursor]) -> Node:
-        """The methods of objects of the host code that a library is given, which it may call."""
-        found: dict[str, Cursor] = {}
-        for argument in arguments:
-            type_ = argument.type.get_canonical()
-            owner = type_.get_declaration() if type_.kind == TypeKind.RECORD else None
-            if owner is None or owner.location.line < self.first:
-                continue
-            for method in owner.get_children():
-                definition = method.get_definition() if method.kind == CursorKind.CXX_METHOD else None
-                if definition is not None:
-                    found[function_key(definition)] = definition
-        self.pending += [definition for key, definition in found.items() if key not in self.functions]
-        return {"runs": list(found)} if found else {}
-
-    def _init_list(self, cursor: Cursor, children: list[Cursor]) -> Node:
-        """A class of the host code has its ``fields``; one with references or a destructor is an object made by ``own`` code."""
-        items = [self._expr(c) for c in children]
-        owner = cursor.type.get_canonical().get_declaration()
-        if owner.kind not in _CLASSES or owner.location.line < self.first:
-            return {"k": "init", "items": items}
-        fields = list(cursor.type.get_canonical().get_fields())
-        own = self._own(owner, None)
-        if own or any(f.type.get_canonical().kind in REFERENCE_TYPES for f in fields):
-            return {"k": "construct", "args": items, "own": own}
-        plain = len(items) <= len(fields) and owner.kind != CursorKind.UNION_DECL
-        plain = plain and not any(f.is_bitfield() for f in fields)
-        plain = plain and all(_whole(c, f) for c, f in zip(children, fields, strict=False))
-        if plain and not any(c.kind == CursorKind.CXX_BASE_SPECIFIER for c in owner.get_children()):
-            return {"k": "init", "items": items, "fields": [f.spelling for f in fields]}
-        return {"k": "unknown", "why": "initialisation of a class that is not followed", "args": items}
-
-    def _own(self, owner: Cursor, constructor: Cursor | None) -> list[str]:
-        """USRs of the constructor and the destructor of a class of the host code, where they have a body."""
-        found: list[str] = []
-        destructors = [c for c in owner.get_children() if c.kind == CursorKind.DESTRUCTOR]
-        for function in [constructor, *destructors]:
-            if function is None or function.location.line < self.first:
-                continue
-            definition = function.get_definition() or function
-            if definition.is_default_method() or not any(True for _ in definition.get_tokens()):
-                continue
-            if function.kind == CursorKind.CONSTRUCTOR and not any(
-                c.kind == CursorKind.COMPOUND_STMT for c in definition.get_children()
-            ):
-                continue
-            found.append(function_key(definition))
-            if function_key(definition) not in self.functions:
-                self.pending.append(definition)
-        return found
-
-    def _forward(self, apply: Cursor) -> Node | None:
-        """``F::forward`` of the class that ``torch::autograd::Function<F>::apply`` belongs to."""
-        owner = apply.semantic_parent.type.get_template_argument_type(0).get_declaration()
-        found = [
-            c for c in owner.get_children() if c.kind == CursorKind.CXX_METHOD and c.spelling == "forward"
-        ]
-        return self._callee(found[0]) if len(found) == 1 and found[0].is_static_method() else None
 
     def _launch(self, children: list[Cursor], config: Cursor) -> Node:
         callee = children[0]
@@ -477,28 +408,6 @@ def _returns_reference(call: Cursor, children: list[Cursor]) -> bool:
         return bool(target.result_type.get_canonical().kind == TypeKind.LVALUEREFERENCE)
     pointee = children[0].type.get_canonical().get_pointee() if children else call.type
     return bool(pointee.get_result().get_canonical().kind == TypeKind.LVALUEREFERENCE)
-
-
-def acts(cursor: Cursor) -> bool:
-    """Whether evaluating an expression that the tree leaves out might change something."""
-    return any(c.kind in _ACTS or _changes(c) for c in cursor.walk_preorder())
-
-
-def _changes(cursor: Cursor) -> bool:
-    if cursor.kind == CursorKind.UNARY_OPERATOR:
-        return ci.conf.lib.clang_getCursorUnaryOperatorKind(cursor) in _STEPS
-    return cursor.kind == CursorKind.BINARY_OPERATOR and (
-        _BINARY.get(ci.conf.lib.clang_getCursorBinaryOperatorKind(cursor)) == "="
-    )
-
-
-def _whole(item: Cursor, field: Cursor) -> bool:
-    """Whether an item of a braced list initialises just this field, with no braces left out."""
-    type_ = field.type.get_canonical()
-    if type_.kind not in (TypeKind.RECORD, TypeKind.CONSTANTARRAY):
-        return True
-    same: bool = type_text(item.type) == type_text(type_)
-    return same or item.kind in (CursorKind.INIT_LIST_EXPR, CursorKind.STRING_LITERAL)
 
 
 def _referenced(cursor: Cursor) -> Cursor | None:

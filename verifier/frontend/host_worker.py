@@ -25,8 +25,9 @@ from pathlib import Path
 import clang.cindex as ci
 from clang.cindex import Cursor, CursorKind, TypeKind
 
+from verifier.frontend.host_classes import acts
 from verifier.frontend.host_exports import EXPORT, export_lines, with_exports
-from verifier.frontend.host_expressions import ExpressionReader, Node, acts, prepare_library
+from verifier.frontend.host_expressions import ExpressionReader, Node, prepare_library
 from verifier.frontend.host_names import (
     function_key,
     identity,
@@ -157,6 +158,8 @@ class Reader(ExpressionReader):
                 node["body"] = self._stmt(child)
             elif child.kind == CursorKind.CXX_TRY_STMT:
                 node["body"] = {"k": "unknown", "why": "function try block", "s": self._span(child)}
+        if cursor.kind == CursorKind.CONSTRUCTOR:
+            node |= self._initialisers(cursor)
 
     def _stmt(self, cursor: Cursor) -> Node:
         self.depth += 1
