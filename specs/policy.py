@@ -85,6 +85,7 @@ class Policy(BaseModel):
     may run on a GPU, under compute-sanitizer; what is refuted never may.
     ``benign_same_value``: two threads that store the same value to one element are a note instead of a race.
     ``pure_externs``: device functions without a body are assumed to return any value and to do nothing else.
+    ``severities``: static rule -> error, warning, note or off, for rules about what a submission does besides its kernels.
     ``required_version``: the tool version this policy is written for; another version refuses to run.
     """
 
@@ -103,6 +104,7 @@ class Policy(BaseModel):
     pure_externs: bool = False
     sanitize: Backend = "sim"
     gpu_unknown: bool = False
+    severities: dict[str, Literal["error", "warning", "note", "off"]] = Field(default_factory=dict)
     required_version: str | None = None
     origin: str = "default"
     """Where it was read: printed in the report. Not a key of the file."""

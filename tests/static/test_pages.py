@@ -14,7 +14,7 @@ from verifier.source.reading import Reading
 from verifier.static_rules import Rule, rules
 
 PAGES = Path(__file__).parents[2] / "docs" / "rules"
-_BLOCK = re.compile(r"## (Wrong|Right)\n\n```cuda\n(.*?)\n```", re.DOTALL)
+_BLOCK = re.compile(r"## (Wrong|Right)\n\n```(?:cuda|python)\n(.*?)\n```", re.DOTALL)
 _NEEDS_IR = frozenset(
     (
         "arch-static-shared",
@@ -35,7 +35,7 @@ def sandbox() -> Sandbox:
 
 
 def read(text: str, folder: Path, sandbox: Sandbox, ir: bool) -> Reading:
-    path = folder / "example.cu"
+    path = folder / ("example.py" if "load_inline" in text else "example.cu")
     path.write_text(text)
     submission = load(path, sandbox=sandbox)
     if not ir:
@@ -58,7 +58,7 @@ def test_wrong_and_right(rule: Rule, tmp_path: Path, sandbox: Sandbox) -> None:
     hits = list(rule.check(read(code["Wrong"], tmp_path, sandbox, ir)))
     assert hits, f"{rule.id} does not fire on its wrong example"
     lines = code["Wrong"].split("\n")
-    assert all(1 <= h.span.line <= len(lines) and h.span.path.endswith("example.cu") for h in hits)
+    assert all(1 <= h.span.line <= len(lines) and Path(h.span.path).stem == "example" for h in hits)
     assert not list(rule.check(read(code["Right"], tmp_path, sandbox, ir)))
 
 

@@ -300,7 +300,9 @@ def test_lints_with_ir(read: Read) -> None:
 
 
 def context(submission: Submission) -> Any:
-    return SimpleNamespace(submission=submission, module=Module(()), contracts=(), policy=default_policy())
+    return SimpleNamespace(
+        submission=submission, module=Module(()), contracts=(), policy=default_policy(), problem=None
+    )
 
 
 def test_gate(read: Read) -> None:

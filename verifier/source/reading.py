@@ -22,6 +22,7 @@ from verifier.source.declarations import Declaration, Unit, Wrapper, parse
 from verifier.source.device_text import SourceText, Submission
 from verifier.source.errors import SourceError
 from verifier.source.tokens import LineMap, directive_line, scan
+from verifier.source.wrapper import Wrapper as Python
 
 _NO_MODULE = Module(())
 
@@ -61,7 +62,8 @@ class Reading:
     """Everything a rule may look at.
 
     ``functions`` are those of the device view, ``host_functions`` all of the host view (device ones too);
-    ``globals`` the namespace-level declarations of the host view that are no functions.
+    ``globals`` the namespace-level declarations of the host view that are no functions. ``wrapper``: the Python around the
+    kernels, if there is any; ``reference``: the problem's own Python, "" if none was given.
     """
 
     submission: Submission
@@ -75,6 +77,8 @@ class Reading:
     archs: tuple[str, ...] = ()
     module: Module = _NO_MODULE
     contracts: tuple[Contract, ...] = ()
+    wrapper: Python | None = None
+    reference: str = ""
 
     @staticmethod
     def of(
@@ -82,6 +86,7 @@ class Reading:
         archs: Sequence[str] = (),
         module: Module = _NO_MODULE,
         contracts: Sequence[Contract] = (),
+        reference: str = "",
     ) -> Reading:
         """All views of ``submission``."""
         user, directives = _user(submission.texts)
@@ -103,6 +108,8 @@ class Reading:
             archs=tuple(archs),
             module=module,
             contracts=tuple(contracts),
+            wrapper=Python.of(submission.python, submission.path) if submission.python else None,
+            reference=reference,
         )
 
 

@@ -1,7 +1,8 @@
 """The static rules, one file a rule, found by folder: ``rules()``.
 
 A rule module ``some_id.py`` has ``ID``, ``SEVERITY``, ``SUMMARY`` (the claim, as on its page ``docs/rules/<id>.md``),
-``WHY`` and ``FIX`` (a sentence each) and ``check(reading) -> Iterator[Hit]``.
+``WHY`` and ``FIX`` (a sentence each) and ``check(reading) -> Iterator[Hit]``; ``SWITCHABLE`` where a policy may say another
+severity: rules about how a submission behaves, never those without which a text cannot be audited by reading it.
 
 Example::
 
@@ -34,6 +35,7 @@ class Rule:
     why: str
     fix: str
     check: Callable[[Reading], Iterator[Hit]]
+    switchable: bool = False
 
 
 @cache
@@ -44,6 +46,14 @@ def rules() -> tuple[Rule, ...]:
         module = importlib.import_module(entry.name)
         if hasattr(module, "ID"):
             found.append(
-                Rule(module.ID, module.SEVERITY, module.SUMMARY, module.WHY, module.FIX, module.check)
+                Rule(
+                    module.ID,
+                    module.SEVERITY,
+                    module.SUMMARY,
+                    module.WHY,
+                    module.FIX,
+                    module.check,
+                    getattr(module, "SWITCHABLE", False),
+                )
             )
     return tuple(sorted(found, key=lambda rule: rule.id))
