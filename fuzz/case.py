@@ -1,6 +1,7 @@
 """One run: a case names sizes, values, scalars and schedule completely; ``run_case`` runs and judges it.
 
-Guards on every run: outputs start as a NaN pattern and must be written, inputs must not change, a case with ``reuse``
+Guards on every run: outputs start as a NaN pattern and must be written, inputs must not change (nor what the caller gave, if the
+kernel writes it besides its output; running means are an exception), a case with ``reuse``
 keeps addresses and device variables of a run before with other data. Invariant: what could not be run or compared is
 ``Refused`` or an OracleError, what the simulator saw go wrong is ``seen``; neither is a mismatch, and neither is right.
 
@@ -183,8 +184,10 @@ def _judge(
     if ran.refusal:
         raise Refused(ran.refusal)
     binding = job.binding
+    kept = {p for operand, p in binding.inputs if not operand.name.rpartition(".")[2].startswith("running_")}
+    kept -= {b.param for b in job.contract.buffers if b.fresh}
     for param in data:
-        written = param in binding.outputs or param in binding.side
+        written = param in binding.outputs or (param in binding.side and param not in kept)
         if not written and ran.outputs.get(param, data[param]) != data[param]:
             return Judged(Fault(case, launch, f"the kernel changes its input {param}", param))
     operands = {p for _, p in binding.inputs}

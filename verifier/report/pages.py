@@ -1,6 +1,6 @@
-"""The documentation pages of checks, rules and gates: id -> page. Found by folder, registered nowhere.
+"""The documentation pages of checks, rules, cheats and gates: id -> page. Found by folder, registered nowhere.
 
-In a checkout they stand in ``docs/{checks,rules,gates}/<id>.md``, in an installation in ``verifier/pages``.
+In a checkout they stand in ``docs/{checks,rules,cheats,gates}/<id>.md``, in an installation in ``verifier/pages``.
 The first line of a page is ``# <id>: <claim>``.
 
 Example::
@@ -15,7 +15,7 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-KINDS = ("checks", "rules", "gates")
+KINDS = ("checks", "rules", "cheats", "gates")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -32,7 +32,7 @@ def folder(kind: str) -> Path:
 
 
 def page(id_: str) -> str | None:
-    """The Markdown page of a check, rule or gate, or None. A finding of a gate itself has that gate's page."""
+    """The Markdown page of a check, rule, cheat or gate, or None. A finding of a gate itself has that gate's page."""
     if not id_.replace("-", "").isalnum():
         return None
     for kind in KINDS:
