@@ -94,6 +94,9 @@ RIGHT = {
     + "        try:\n            return ext.add(x)\n        except RuntimeError as error:\n            raise ValueError('n') from error\n",
     "a timer at the end": MODEL
     + "        return ext.add(x)\nif __name__ == '__main__':\n    print('runtime', time.time(), 'speedup')\n",
+    "a stream that is waited for": MODEL
+    + "        side = torch.cuda.Stream()\n        with torch.cuda.stream(side):\n            y = ext.add(x)\n"
+    "        torch.cuda.current_stream().wait_stream(side)\n        return y\n",
     "cuDNN's search": "torch.backends.cudnn.benchmark = True\n" + MODEL + "        return ext.add(x)\n",
 }
 
