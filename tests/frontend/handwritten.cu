@@ -27,6 +27,22 @@ __device__ int nested(int n) { int c = 0; for (int i = 0; i < 4; i++) { for (int
     j++) { if (j == n) continue; if (i + j > 5) break; if (c > 20) return c * 2; c += i * j + 1; } }
     return c; }
 
+struct Defaults { int a; int b = 5; };
+struct Nested { int n; int m = n + 1; Defaults in; };
+struct Counted { int *c; int k = 2; __device__ Counted(int *q, int by) : c(q) { *c += by; } };
+struct Owner : Counted { int m; Defaults d; __device__ Owner(int *q, int by) : m(by * 2), Counted(q, by + 1), d{by} {
+    *q *= 3; } };
+struct Halves { int lo = 1, hi; __device__ Halves(int x, int y) : hi(y) { lo += x; } __device__ Halves(int x)
+    : Halves(x, x + 1) { hi *= 2; } };
+struct Started { int v = 9; __device__ Started() { v += 1; } };
+struct Late : Started { int w = v * 2; };
+struct Late2 : Started { int w; __device__ Late2(int k) : w(v + k) {} };
+struct Inner { Started s; int z; __device__ Inner(int k) : z() { z += k; } };
+struct Listed : Defaults { int e; __device__ Listed(int k) : Defaults{k}, e(b) {} };
+struct Maker { int a = 100; __device__ int make(int k); };
+struct Follows { int a; int b = a + 1; __device__ Follows(int k) : a(k) {} };
+__device__ int Maker::make(int k) { Follows f(k); return f.b * 10 + a; }
+
 __global__ void structs(long long *out, int a, int b) { Pair p = {a, b}; Pair q = p; q.x++;
     p.y -= q.x; out[0] = p.x * 3 + p.y + q.x * q.y; }
 __global__ void boxes(long long *out, int a, int b) { Box x; x.at(1) = a; x.v[b & 1] += 4;
@@ -121,3 +137,13 @@ __device__ int summed(const int rows[][4], int i, int w[3]) { const int *r = row
     return r[3] + f() + v[0] + *w++ + (*next)[1] + 1[w] + (int)sizeof(w); }
 __global__ void decayed(long long *out, int a, int b) { int m[2][4] = {{a, 1, 2, b}, {4, 5, 6, 7}}, w[4] = {a, b, 3, 4};
     filled(m[1], a); filled(w, b); out[0] = summed(m, a, w) + 2LL * summed(m, b, w) + m[0][0] + m[1][1] + w[0] + w[3]; }
+__global__ void defaults(long long *out, int a, int b) { Defaults p{a}, q = {}, r[3] = {{a}, {1, b}};
+    Nested n{b}, m = Nested(); out[0] = p.a + p.b * 10 + q.b * 100 + r[0].b * 1000 + r[1].b + r[2].b * 7LL + n.m + n.in.b
+    + m.m * 3 + m.in.b; }
+__global__ void bases_made(long long *out, int a, int b) { int c = a & 255; Owner o(&c, b & 255); Listed l(b);
+    out[0] = c + o.m * 3LL + o.k + o.d.b * 100 + l.a * 5LL + l.e; }
+__global__ void delegated(long long *out, int a, int b) { Halves h(a & 1023), g(a & 7, b & 7);
+    out[0] = h.lo + h.hi * 3LL + g.lo * 5LL + g.hi; }
+__global__ void implicit(long long *out, int a, int b) { Late l, k{}; Late2 m(b & 255); Inner i(a & 255); Started s[2];
+    out[0] = l.v + l.w * 3LL + k.w + m.v + m.w + i.s.v * 100 + i.z + s[b & 1].v; }
+__global__ void own_object(long long *out, int a, int b) { Maker m; out[0] = m.make(a & 255); }

@@ -10,15 +10,14 @@ Example: ``float r = blockReduce(v);`` -> the body of blockReduce in a Scope, it
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from specs.location import Span
 from verifier.frontend.device_builder import MAX_DEPTH
 from verifier.frontend.device_clang import CType, Node
 from verifier.frontend.device_intrinsics import IntrinsicCalls, is_held
 from verifier.frontend.device_places import is_string, place_type
-from verifier.frontend.device_types import FUNCTION_POINTER, Refused, is_anonymous, is_lambda
+from verifier.frontend.device_types import FUNCTION_POINTER, Refused, is_lambda
 from verifier.frontend.device_values import (
     Aggregate,
     ArrayValue,
@@ -66,6 +65,9 @@ class Calls(IntrinsicCalls):
     def default_initialise(self, target: LValue, node: Node | None, span: Span) -> None:
         raise NotImplementedError
 
+    def construct(self, node: Node, callee: Node) -> Value:
+        raise NotImplementedError
+
     # --- calls ---
 
     def call(self, node: Node) -> Value | None:
@@ -88,7 +90,7 @@ class Calls(IntrinsicCalls):
         if callee.start < 0 and callee.definition.start >= 0:
             callee = callee.definition  # the text defines a function of the shim's name and types itself
         if callee.kind == "CONSTRUCTOR":
-            return self._construct(node, callee)
+            return self.construct(node, callee)
         if callee.kind not in _FUNCTIONS or _calls_a_result(node):
             return self._indirect(node, callee, want_place)
         if callee.spelling == "operator=" and callee.kind == "CXX_METHOD" and callee.body is None:
@@ -229,7 +231,7 @@ class Calls(IntrinsicCalls):
         this: LValue | None,
         copies: dict[int, LValue],
         want_place: bool = False,
-        initialisers: Sequence[tuple[LValue, Node]] = (),
+        before: Callable[[], None] | None = None,
     ) -> Value | LValue | None:
         name = callee.spelling or "lambda"
         if any(frame.key == callee.key for frame in self.frames):
@@ -244,7 +246,7 @@ class Calls(IntrinsicCalls):
         self.path.append(f"{span.line}:{span.column}")
         self.frames.append(Frame("", None, this, callee.key))
         try:
-            return self._inline_body(callee, body, name, span, want_place, initialisers)
+            return self._inline_body(callee, body, name, span, want_place, before)
         finally:
             self.frames.pop()
             self.path.pop()
@@ -259,10 +261,10 @@ class Calls(IntrinsicCalls):
         name: str,
         span: Span,
         want_place: bool,
-        initialisers: Sequence[tuple[LValue, Node]],
+        before: Callable[[], None] | None,
     ) -> Value | LValue | None:
-        for target, initial in initialisers:
-            self.initialise(target, initial, span)
+        if before is not None:
+            before()
         result_type = callee.type.result
         statements = body.children
         returns = _returns(body)
@@ -389,72 +391,6 @@ class Calls(IntrinsicCalls):
         self.write(target, value, span)
         return target
 
-    # --- constructors ---
-
-    def _construct(self, node: Node, callee: Node) -> Value:
-        arguments = node.arguments
-        if is_lambda(node.type):
-            if len(arguments) != 1:
-                raise Refused("lambda", node.source[:60], node.span)
-            return self.rvalue(arguments[0])
-        type_ = self.types.of(node.type)
-        if not isinstance(type_, Struct):
-            return self.construct_scalar(node, type_, arguments)
-        body = callee.body
-        if body is None:
-            if len(arguments) == 1 and self._same_class(arguments[0], node):
-                return self.rvalue(arguments[0])
-            if callee.start < 0 and arguments:
-                return self.construct_shim(node, type_, arguments)
-            if not arguments:
-                target = self.variable("t", type_, 0, node.span)
-                self.default_initialise(target, node, node.span)
-                return self.read(target, node.span)
-            raise Refused("constructor", node.source[:60], node.span)
-        target = self.variable("t", type_, 0, node.span)
-        self.construct_into(target, node, callee, body)
-        return self.read(target, node.span)
-
-    def construct_into(self, target: LValue, node: Node, callee: Node, body: Node) -> None:
-        """Run a constructor with a body on a new variable."""
-        initialisers: list[tuple[LValue, Node]] = []
-        field: Node | None = None
-        named: set[str] = set()
-        for child in callee.children:
-            if child.kind == "MEMBER_REF":
-                field = child
-            elif child.kind == "TYPE_REF" or child.kind == "PARM_DECL":
-                continue
-            elif field is not None and child.kind != "COMPOUND_STMT":
-                name = field.spelling
-                named.add(name)
-                initialisers.append((self.member(target, name, node.span), child))
-                field = None
-        self.field_defaults(target, node.type, named, node.span)
-        self.inline(callee, body, node.arguments, node, target, {}, False, initialisers)
-
-    def field_defaults(self, target: LValue, record: CType, named: set[str], span: Span) -> None:
-        """Default member initialisers, and undefined values for the other fields that ``named`` leaves out."""
-        for base in self.types.bases(record):
-            self.field_defaults(target, base, named, span)
-        for child in record.fields:
-            if is_anonymous(child):
-                self.field_defaults(target, child.type, named, span)
-                continue
-            if child.spelling in named:
-                continue
-            place = self.member(target, child.spelling, span)
-            default = field_default(child, record)
-            if default is not None:
-                self.initialise(place, default, span)
-            elif not isinstance(place, Memory) and child.type.kind == "RECORD":
-                self.default_initialise(place, None, span)
-            else:
-                self.undefined(place, span)
-
-    def _same_class(self, argument: Node, node: Node) -> bool:
-        return argument.type.declaration.key == node.type.declaration.key
-
     def return_value(self, operand: Node | None, span: Span) -> None:
         """``return operand`` of an inlined function that returns on several paths."""
         frame = self.frame
@@ -468,17 +404,6 @@ class Calls(IntrinsicCalls):
             self.write(frame.result, self.convert(address, frame.result.type, span), span)
         else:
             self.write(frame.result, self.rvalue(operand), span)
-
-
-def field_default(field: Node, record: CType) -> Node | None:
-    """The default member initialiser of a field."""
-    written = re.search(r"[={]", field.source)
-    if written is None:
-        return None
-    defaults = [child for child in field.operands if child.kind.endswith(("EXPR", "LITERAL", "OPERATOR"))]
-    if not defaults or (field.type.is_array and defaults[-1].kind != "INIT_LIST_EXPR"):
-        raise Refused("default member initialiser", f"{record.spelling}::{field.spelling}", field.span)
-    return defaults[-1]
 
 
 def _calls_a_result(node: Node) -> bool:

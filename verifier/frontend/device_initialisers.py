@@ -15,10 +15,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from specs.location import Span
-from verifier.frontend.device_calls import Calls, field_default
 from verifier.frontend.device_clang import CType, Node
+from verifier.frontend.device_construction import (
+    Construction,
+    field_default,
+    item_type,
+    own_fields,
+    reads_members,
+)
 from verifier.frontend.device_intrinsics import is_held
-from verifier.frontend.device_types import SCALAR_TYPES, Refused, is_anonymous, is_lambda, is_union
+from verifier.frontend.device_types import SCALAR_TYPES, Refused, is_lambda, is_union
 from verifier.frontend.device_values import (
     Aggregate,
     ArrayValue,
@@ -50,7 +56,7 @@ _ALIGN = re.compile(r"(?:__align__|alignas|aligned|__builtin_align__)\s*\(\s*(\d
 MAX_CONSTANT = 4096
 
 
-class Initialisers(Calls):
+class Initialisers(Construction):
     """Lowering of variable declarations."""
 
     def declare(self, node: Node) -> None:
@@ -203,7 +209,7 @@ class Initialisers(Calls):
         type_ = _type_of(target)
         node = _plain(node)
         if node.kind == "INIT_LIST_EXPR" and isinstance(type_, Array | Struct):
-            self._from_list(target, type_, node, span)
+            self._from_list(target, type_, node, node.type, span)
             return
         if node.kind == "CALL_EXPR" and node.referenced.kind == "CONSTRUCTOR" and isinstance(type_, Array):
             self._construct_items(target, type_, node, span)
@@ -212,7 +218,7 @@ class Initialisers(Calls):
             callee = node.referenced
             body = callee.body
             if body is not None and self.types.of(node.type) == type_:
-                self.construct_into(target, node, callee, body)
+                self.construct_into(target, node, callee, body, node.type)
                 return
             if body is None and not node.arguments:
                 self.default_initialise(target, node, span)
@@ -222,53 +228,48 @@ class Initialisers(Calls):
             value = self.convert(value, type_, span)
         self.write(target, value, span)
 
+    def initialise_part(self, place: LValue, type_: CType, node: Node, span: Span) -> None:
+        """As ``initialise``; the parser does not say the type of a list inside of another."""
+        made = _type_of(place)
+        plain = _plain(node)
+        if plain.kind == "INIT_LIST_EXPR" and isinstance(made, Array | Struct):
+            self._from_list(place, made, plain, type_, span)
+        else:
+            self.initialise(place, node, span)
+
     def default_initialise(self, target: LValue, node: Node | None, span: Span) -> None:
         """``T x;`` (fields stay indeterminate) or ``T x{};``, ``T()`` (fields are zero)."""
         type_ = _type_of(target)
-        if node is not None and node.source.rstrip().endswith((")", "}")):
-            self.write(target, self.zero(type_, span), span)
-            if node.type.kind == "RECORD":
-                self._field_defaults_only(target, node.type, span)
-            return
-        if isinstance(target, Memory):
-            if node is not None and node.type.kind == "RECORD":
-                self._field_defaults_only(target, node.type, span)
-            return
+        empty = node is not None and node.source.rstrip().endswith((")", "}"))
         if node is not None and node.type.kind == "RECORD":
-            self.field_defaults(target, node.type, set(), span)
+            if empty:
+                self.value_initialise(target, node.type, span)
+            else:
+                self.default_construct(target, node.type, span)
+        elif empty:
+            self.write(target, self.zero(type_, span), span)
         else:
             self.undefined(target, span)
-
-    def _field_defaults_only(self, target: LValue, type_: CType, span: Span) -> None:
-        without = {child.spelling for child in _own_fields(type_) if field_default(child, type_) is None}
-        self.field_defaults(target, type_, without, span)
 
     def _construct_items(self, target: LValue, type_: Array, node: Node, span: Span) -> None:
         """An array of a class with a default constructor: nothing to do if that does nothing."""
         callee = node.referenced
-        record = self._item_type(node.type)
-        has_defaults = any(field_default(child, record) is not None for child in _own_fields(record))
-        if callee.body is not None or has_defaults:
+        if callee.body is not None or self.has_work(item_type(node.type)):
             if type_.count > 64 or isinstance(type_.elem, Array):
                 raise Refused("constructor", "of the elements of an array", span)
             for number in range(type_.count):
                 self._initialise_item(target, type_, number, node, span)
-
-    def _item_type(self, type_: CType) -> CType:
-        while type_.is_array:
-            type_ = type_.element
-        return type_
 
     def _initialise_item(self, target: LValue, type_: Array, number: int, node: Node, span: Span) -> None:
         assert isinstance(target, Memory)
         place = Memory(Elem(target.place, IntConst(number, I64), type_.elem, span))
         body = node.referenced.body
         if body is not None:
-            self.construct_into(place, node, node.referenced, body)
+            self.construct_into(place, node, node.referenced, body, item_type(node.type))
         else:
-            self.field_defaults(place, self._item_type(node.type), set(), span)
+            self.default_construct(place, item_type(node.type), span)
 
-    def _from_list(self, target: LValue, type_: Array | Struct, node: Node, span: Span) -> None:
+    def _from_list(self, target: LValue, type_: Array | Struct, node: Node, made: CType, span: Span) -> None:
         items = list(node.operands)
         if any(item.kind == "DESIGNATED_INIT_EXPR" or item.source.startswith(".") for item in items):
             raise Refused("designated initialiser", node.source[:60], span)
@@ -279,54 +280,85 @@ class Initialisers(Calls):
                 assert not isinstance(zero, Aggregate | ArrayValue | Closure | FunctionRef)
                 self.fill(target.place, zero, span)
                 return
+        if self.types.of(made) != type_:
+            raise Refused("initialiser list", "of another type", span)
         queue = list(items)
-        self._consume(target, type_, queue, span)
+        self._consume(target, type_, made, queue, span)
         if queue:
             raise Refused("initialiser list", "with too many items", span)
 
-    def _consume(self, target: LValue, type_: Type, queue: list[Node], span: Span) -> None:
-        """Fill an aggregate from the items of a list (with brace elision); what is missing is zero."""
-        for part, part_type in self._parts(target, type_, span):
+    def aggregate(self, target: LValue, record: CType, items: list[Node], span: Span) -> None:
+        """The part of an object that is its base ``record``."""
+        queue = list(items)
+        self._consume(target, self.types.of(record), record, queue, span)
+        if queue:
+            raise Refused("initialiser list", "with too many items", span)
+
+    def _consume(self, target: LValue, type_: Type, made: CType, queue: list[Node], span: Span) -> None:
+        """Fill an aggregate from the items of a list (with brace elision); what is missing has its default, or is zero."""
+        if made.kind == "RECORD" and self.types.bases(made):
+            if queue:
+                raise Refused("initialiser list", "of a class with a base class", span)
+            self.value_initialise(target, made, span)
+            return
+        parts = self._parts(target, type_, made, span)
+        defaults = (field_default(field, made) for *_, field in parts if field is not None)
+        if any(default is not None and reads_members(default) for default in defaults):
+            self.undefined(target, span)
+        for part, part_type, part_made, field in parts:
             if not queue:
-                self.write(part, self.zero(part_type, span), span)
+                self._left_out(target, part, part_made, field, span)
                 continue
             item = queue[0]
             plain = _plain(item)
             whole = plain.kind == "INIT_LIST_EXPR" or not isinstance(part_type, Array | Struct)
             if whole or self._is_whole(item, part_type):
                 queue.pop(0)
-                self.initialise(part, item, item.span)
+                self.initialise_part(part, part_made, item, item.span)
             else:
-                self._consume(part, part_type, queue, span)
+                self._consume(part, part_type, part_made, queue, span)
+
+    def _left_out(self, target: LValue, part: LValue, made: CType, field: Node | None, span: Span) -> None:
+        default = field_default(field, field.type) if field is not None else None
+        if default is None:
+            self.missing(part, made, span)
+            return
+        with self.object_made(target):
+            self.initialise_part(part, made, default, span)
 
     def _is_whole(self, item: Node, type_: Type) -> bool:
         if not isinstance(type_, Struct) or item.type.kind != "RECORD":
             return False
         return self.types.of(item.type) == type_
 
-    def _parts(self, target: LValue, type_: Type, span: Span) -> Sequence[tuple[LValue, Type]]:
+    def _parts(
+        self, target: LValue, type_: Type, made: CType, span: Span
+    ) -> Sequence[tuple[LValue, Type, CType, Node | None]]:
+        """Each element or field: where it is, its type, and its declaration, which may have a default initialiser."""
         match type_:
             case Array(elem=elem, count=count) if isinstance(target, Memory):
                 if count > 1024:
                     raise Refused("initialiser list", f"of {count} items", span)
                 return [
-                    (Memory(Elem(target.place, IntConst(n, I64), elem, span)), elem) for n in range(count)
+                    (Memory(Elem(target.place, IntConst(n, I64), elem, span)), elem, made.element, None)
+                    for n in range(count)
                 ]
-            case Struct(fields=fields) if is_union(type_):
-                if any(f.offset for f in fields):
-                    raise Refused("initialiser list", "of a class with an anonymous union", span)
-                return [(self.member(target, fields[0].name, span), fields[0].type)]
             case Struct(fields=fields):
-                return [(self.member(target, f.name, span), f.type) for f in fields]
+                own = {child.spelling: child for child in own_fields(made)}
+                if set(own) != {f.name for f in fields}:
+                    raise Refused("initialiser list", "of this type", span)
+                if is_union(type_):
+                    if any(f.offset for f in fields):
+                        raise Refused("initialiser list", "of a class with an anonymous union", span)
+                    if any(field_default(child, made) is not None for child in own.values()):
+                        raise Refused(
+                            "initialiser list", "of a union with a default member initialiser", span
+                        )
+                    fields = fields[:1]
+                return [
+                    (self.member(target, f.name, span), f.type, own[f.name].type, own[f.name]) for f in fields
+                ]
         raise Refused("initialiser list", "of this type", span)
-
-
-def _own_fields(type_: CType) -> list[Node]:
-    """The fields, those of anonymous members in their place."""
-    found: list[Node] = []
-    for field in type_.fields:
-        found += _own_fields(field.type) if is_anonymous(field) else [field]
-    return found
 
 
 def _plain(node: Node) -> Node:
