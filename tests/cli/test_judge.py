@@ -281,3 +281,14 @@ def test_one_finding_a_fault_worst_first() -> None:
         [GateResult("prove", findings=(note, error)), GateResult("sanitize", findings=(again,))]
     )
     assert found == (error, note)
+
+
+def test_the_prove_gate_fails_closed() -> None:
+    from verifier.gates.prove import _judge
+
+    whole = kernel()
+    assert _judge([whole], REQUIRED_PROPERTIES)[0] is Outcome.PASS
+    for properties in ((), whole.properties[:-1], whole.properties[1:]):
+        outcome, detail = _judge([whole, replace(whole, properties=properties)], PROPERTIES)
+        assert outcome is Outcome.INCONCLUSIVE, detail
+    assert _judge([replace(whole, properties=())], ())[0] is Outcome.INCONCLUSIVE

@@ -308,7 +308,7 @@ def _undecided(
 
 
 def _judge(kernels: list[KernelResult], required: Sequence[str]) -> tuple[Outcome, str]:
-    """A property that the policy does not ask for may stay open."""
+    """A property that the policy does not ask for may stay open; one that it asks for and that has no verdict is open."""
     if not kernels:
         return Outcome.INCONCLUSIVE, "no launch with a contract: there is nothing to prove"
     results = [(k, p) for k in kernels for p in k.properties]
@@ -321,6 +321,11 @@ def _judge(kernels: list[KernelResult], required: Sequence[str]) -> tuple[Outcom
     for k, p in results:
         if p.verdict is Verdict.UNKNOWN and p.id in required:
             return Outcome.INCONCLUSIVE, f"{k.name}: {p.id} UNKNOWN ({p.reason}): {p.detail}"
+    for k in kernels:
+        judged = {p.id for p in k.properties if p.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE)}
+        missing = [p for p in required if p not in judged]
+        if missing or not k.properties:
+            return Outcome.INCONCLUSIVE, f"{k.name}: no verdict on {', '.join(missing) or 'any property'}"
     if not any(p.verdict is Verdict.PROVED for _, p in results):
         return Outcome.INCONCLUSIVE, "nothing was proved"
     return Outcome.PASS, ""

@@ -42,7 +42,9 @@ from verifier.symex.operation_claims import claim_of, claims_at_uses, relevant
 from verifier.symex.setup import least_sizes
 from verifier.symex.summary import Operation, Summary
 
-ROUNDS = 8
+ROUNDS = 10
+_PATIENT = 6
+"""So many rounds give each operation a claim of its own; then all that depends on a failing one is modular at once."""
 _SECOND_ROUND = (300, 1100)
 """Sizes at which loops over blocks of usual sizes make a second round: there, threads meet whose steps differ."""
 MAX_OBLIGATIONS = 20_000
@@ -112,6 +114,7 @@ class _Engine:
         self.assumed: dict[str, None] = {}
         self.evidence = Evidence()
         self.witness_budget = settings.max_witnesses
+        self.patient = True
         self.emptying = emptying_sizes(kernel, contract, settings.cap)
 
     @cached_property
@@ -130,7 +133,8 @@ class _Engine:
         order: frozenset[Note] = frozenset()
         stable = False
         try:
-            for _ in range(ROUNDS):
+            for n in range(ROUNDS):
+                self.patient = n < _PATIENT
                 cap, record = self.settings.cap, self.settings.evidence
                 host = Claims(
                     launch_side(self.kernel, self.contract, cap=cap, wrapped=wrapped, record=record)
@@ -233,6 +237,12 @@ class _Engine:
             if op.key in lost:
                 continue
             if not op.lemma and op.deps & failing & ~op.bit:
+                if not self.patient and op.property == "overflow":
+                    failing |= op.bit
+                    o = claim_of(c, op)
+                    bad[op.key] = Failed(o, Decision("unknown", "it rests on a value that may wrap"), c, d)
+                    if op.fault:
+                        self.failed_operations.setdefault(op.key, bad[op.key])
                 continue
             if not op.lemma:
                 counts[op.property][0] += 1

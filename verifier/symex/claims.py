@@ -107,7 +107,7 @@ class Claims:
             atoms_ = [m[0] for p in rems if len(p) == 1 for m in p if len(m) == 1 and m[0].op == "rem"]
             self._divisors = {}
             for top, bottom in (a.args for a in atoms_):
-                if isinstance(bottom, Const):
+                if isinstance(bottom, Const) and bottom.value:
                     self._divisors[top] = math.lcm(bottom.value, self._divisors.get(top, 1))
         return math.prod(self._divisors.get(a, 1) for a in mono)
 
