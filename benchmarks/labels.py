@@ -107,7 +107,7 @@ def contract(found: Iterable[Kernel], block: tuple[int, ...], grid: tuple[int, .
                 if kernel.instantiation
                 else []
             ),
-            f"launch = {{ grid = {_texts(grid)}, block = {_texts(block)} }}",
+            f"launch = {{ grid = {_texts(grid)}, block = {_texts(block)}, cooperative = true }}",
             "[contract.buffers]",
         ]
         for parameter in kernel.params:

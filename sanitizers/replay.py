@@ -26,6 +26,7 @@ from specs.contract import ConcreteBuffer, ConcreteLaunch, Contract
 from specs.location import Span
 from specs.results import ThreadAccess, Witness
 from verifier.ir import nodes as ir
+from verifier.ir.barriers import contains_barrier
 from verifier.isolation import Limits, Sandbox
 from verifier.source.device_text import DeviceText
 
@@ -57,10 +58,11 @@ def replay(
     if property == "launch" or refused is not None:
         return replace(witness, replayed=True) if property == "launch" and refused is not None else None
     session = Session(device, kernel, opt="O0", sandbox=sandbox, cache=cache, limits=LIMITS)
-    seen = _run(session, launch, witness, property, span, deadline)
+    together = contains_barrier(kernel.body, grid=True)
+    seen = _run(session, launch, witness, property, span, deadline, together)
     if seen is None and property == "overflow" and span.line:  # unsigned wrap, narrowing
         session = Session(device, kernel, opt="O0", sandbox=sandbox, cache=cache, limits=LIMITS, checked=span)
-        seen = _run(session, launch, witness, property, span, deadline)
+        seen = _run(session, launch, witness, property, span, deadline, together)
     return None if seen is None else replace(witness, threads=seen, replayed=True)
 
 
@@ -71,13 +73,14 @@ def _run(
     property: str,
     span: Span,
     deadline: float,
+    together: bool,
 ) -> tuple[ThreadAccess, ...] | None:
     with session:
         if session.unsupported is not None:
             return None
         for tolerant in (False, True):
             parked = False
-            for blocks, kind in _attempts(witness, property):
+            for blocks, kind in _attempts(witness, property, together):
                 if time.monotonic() > deadline:
                     return None
                 schedule = Schedule(kind, 1)
@@ -104,7 +107,7 @@ def trial(
     """One run of the witness's blocks, whatever it shows: did it come to its end?"""
     launch = launch_of(contract, kernel, witness)
     with Session(device, kernel, opt="O0", sandbox=sandbox, cache=cache, limits=LIMITS) as session:
-        blocks, kind = next(iter(_attempts(witness, "")))
+        blocks, kind = next(iter(_attempts(witness, "", False)))
         return session.run(launch, {}, Schedule(kind, 1), blocks=blocks, outputs=False, steps=STEPS)
 
 
@@ -136,18 +139,21 @@ def _bound(text: str, witness: Witness) -> int | None:
         return None
 
 
-def _attempts(witness: Witness, property: str) -> Iterable[tuple[Sequence[int] | None, ScheduleKind]]:
+def _attempts(
+    witness: Witness, property: str, together: bool
+) -> Iterable[tuple[Sequence[int] | None, ScheduleKind]]:
+    """Which blocks run, in which order. ``together``: the blocks wait for each other, so that all have to be there."""
     gx, gy, gz = witness.grid
     threads = gx * gy * gz * witness.block[0] * witness.block[1] * witness.block[2]
     named = sorted({b[0] + gx * (b[1] + gy * b[2]) for b in (t.block for t in witness.threads)})
     named = [n for n in named if 0 <= n < gx * gy * gz]
     ordered = property.startswith(("race", "barrier", "uninitialized", "bounds"))  # what a schedule can hide
     kinds = SCHEDULES if ordered else SCHEDULES[:1]
-    if named:
+    if named and not together:
         yield from ((named, kind) for kind in kinds)
     if threads <= MOST_THREADS or property == "coverage":
         yield from ((None, kind) for kind in kinds)
-    elif not named:
+    elif not named and not together:
         yield from (([0, gx * gy * gz - 1], kind) for kind in kinds)
 
 

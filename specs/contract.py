@@ -118,6 +118,8 @@ class Launch:
     order: int = 0
     stream: str = ""
     launcher: str = ""
+    cooperative: bool = False
+    """Launched so that all blocks are on the device together, which ``grid.sync()`` needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ def test_labelled_contract(tmp_path: Path) -> None:
     assert labelled.arguments[-4:-1] == ("-D", "N=1", "--contract")
     assert f"__requires(...)={labels.PRECONDITION}" in labelled.arguments
     (made,) = tomllib.loads(Path(labelled.arguments[-1]).read_text())["contract"]
-    assert made["launch"] == {"grid": ["2"], "block": ["8", "4"]}
+    assert made["launch"] == {"grid": ["2"], "block": ["8", "4"], "cooperative": True}
     assert made["buffers"] == {
         name: f"inout {type_}[67108864] fresh align 16"
         for name, type_ in (("x", "f32"), ("y", "u32"), ("z", "u8"))

@@ -35,7 +35,7 @@ VALID: dict[str, Any] = {
             "requires": ["n >= 1", "n % 4 == 0 or m < 3"],
             "no_alias": [["x", "y"]],
             "reference": "torch.relu(x)",
-            "launch": {"grid": ["ceil_div(n, 256)", 1], "block": 256, "shared_bytes": "4 * n"},
+            "launch": {"grid": ["ceil_div(n, 256)", 1], "block": 256, "shared_bytes": "4 * n", "cooperative": True},
             "buffers": {"x": "in f32[n]", "y": "out bf16[n, m] fresh align 16", "z": "i64[1]"},
             "content": {"z": "0..n - 1"},
             "scalars": {"n": "n", "a": "any", "m": "i32(n) + 1"},
@@ -76,7 +76,7 @@ def test_the_schema_is_one_and_has_every_key_of_the_parser() -> None:
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     table = SCHEMA["definitions"]["contract"]["properties"]
     assert set(table) == stated._KEYS
-    assert set(table["launch"]["properties"]) == {"grid", "block", "shared_bytes"}
+    assert set(table["launch"]["properties"]) == {"grid", "block", "shared_bytes", "cooperative"}
     dtypes = re.search(r"\(f16[^)]*\)", SCHEMA["definitions"]["buffer"]["pattern"])
     assert dtypes is not None and tuple(dtypes.group()[1:-1].split("|")) == stated.DTYPES
     everything = [table, *(v for v in SCHEMA["definitions"].values())]
@@ -113,6 +113,7 @@ def test_both_refuse_a_wrong_value_of_every_key(tmp_path: Path, key: str) -> Non
         (["contract", 0, "buffers"], {"x": "f32[n] nullable"}),
         (["contract", 0, "content"], {"z": "0"}),
         (["contract", 0, "content"], {"z": "0.."}),
+        (["contract", 0, "launch"], {"cooperative": 1}),
         (["contract", 0, "launch"], {"grid": []}),
         (["contract", 0, "launch"], {"grid": ["1", "1", "1", "1"]}),
         (["contract", 0, "launch"], {"block": 1.5}),

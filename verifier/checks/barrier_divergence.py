@@ -34,10 +34,15 @@ def claims(c: Claims) -> Iterator[Obligation]:
             case "warp":
                 yield from _warp(c, event)
             case _:
-                made = c.single(
-                    ID, event.span, f"{event.what} is reached by all", (event.guard,), c.s.t.false
-                )
-                yield replace(made, note=f"unsupported: {event.what}")
+                yield _whole(c, event)
+
+
+def _whole(c: Claims, event: BarrierEvent) -> Obligation:
+    """A barrier of the grid: blocks agree (threads of one block do by the block's event), and all are there."""
+    if not c.s.contract.launch.cooperative:
+        made = c.single(ID, event.span, f"all blocks reach {event.what}", (event.guard,), c.s.t.false)
+        return replace(made, note=f"unsupported: {event.what} in a launch that is not cooperative")
+    return _uniform(c, event, c.s.t.true, "the blocks of the grid agree on reaching it", same_block=False)
 
 
 def _warp(c: Claims, event: BarrierEvent) -> Iterator[Obligation]:
@@ -93,15 +98,25 @@ def _tiled(c: Claims, event: BarrierEvent, size: int) -> Iterator[Obligation]:
     yield _uniform(c, event, together, f"the lanes in the tile of {event.what} all reach it")
 
 
-def _uniform(c: Claims, event: BarrierEvent, together: Term, claim: str) -> Obligation:
-    t = c.s.t
+def _uniform(
+    c: Claims, event: BarrierEvent, together: Term, claim: str, same_block: bool = True
+) -> Obligation:
+    t, level = c.s.t, 2 if same_block else 1
     same = {k: t.app(f"same:{i}", (), 0, k.lo, k.hi) for i, k in enumerate(event.iters)}
     guard = t.substitute(event.guard, same)
-    if guard.level <= 1:
+    if guard.level < level:
         return c.single(ID, event.span, claim, (), t.true)
     facts = [t.substitute(f, same) for f in c.facts_for((event.guard,))]
     made = c.two_threads(
-        ID, event.span, claim, (guard,), (), [together], c.rename(guard, "2", 2), True, barrier=event
+        ID,
+        event.span,
+        claim,
+        (guard,),
+        (),
+        [together],
+        c.rename(guard, "2", level),
+        same_block,
+        barrier=event,
     )
-    both = [c.rename(f, s, 2) for f in facts for s in ("1", "2")]
+    both = [c.rename(f, s, level) for f in facts for s in ("1", "2")]
     return replace(made, facts=tuple(dict.fromkeys([*made.facts, *both])))

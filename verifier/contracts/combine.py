@@ -205,6 +205,7 @@ def _alone(stated: Stated, params: dict[str, str], accepted: bool, cap: int) -> 
             grid=(grid[0], grid[1], grid[2]),
             block=(block[0], block[1], block[2]),
             shared_bytes=_text(launch.shared_bytes, values),
+            cooperative=launch.cooperative,
         )
     if not params:
         gaps.append(f"the parameters of {stated.kernel} could not be read")

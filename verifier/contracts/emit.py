@@ -117,6 +117,7 @@ class _Emitter(Shapes):
             seen.order,
             seen.stream,
             seen.launcher,
+            seen.cooperative,
         )
         used = mentioned(
             *launch.grid, *launch.block, launch.shared_bytes, *(b.extent for b in buffers),

@@ -62,7 +62,9 @@ def call(host: Evaluator, node: Node) -> None:
         raise Refused(f"{span}: {node['name']} with another number of arguments than parameters")
     args = tuple(host.load(a) if isinstance(a, Address) else Unknown("an argument") for a in array.items)
     params = tuple((p["name"], t) for p, t in zip(found[0]["params"], types, strict=True))
-    _record(host, node, [nodes[1], nodes[2], *nodes[4:]], args, (target.kernel, target.targs, params))
+    which = (target.kernel, target.targs, params)
+    together = node["name"] == "cudaLaunchCooperativeKernel"
+    _record(host, node, [nodes[1], nodes[2], *nodes[4:]], args, which, together)
 
 
 def launch(host: Evaluator, node: Node) -> None:
@@ -111,6 +113,7 @@ def _record(
     config: list[Node],
     args: tuple[Value, ...],
     which: tuple[str, tuple[str, ...] | None, tuple[tuple[str, str], ...]],
+    cooperative: bool = False,
 ) -> None:
     """The kernel may write through each pointer to non-const from here on."""
     run, span = host.run, host.span(node)
@@ -144,6 +147,7 @@ def _record(
         params=params,
         span=span,
         launcher=host.launcher,
+        cooperative=cooperative,
     )
     run.gaps = saved
     for value, (_, type_) in zip(args, params, strict=False):

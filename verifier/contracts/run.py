@@ -139,6 +139,7 @@ class Seen:
     params: tuple[tuple[str, str], ...]
     span: Span
     launcher: str
+    cooperative: bool
     order: int
     path: tuple[Fact, ...]
     checked: frozenset[tuple[str, str]]

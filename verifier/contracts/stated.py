@@ -65,6 +65,7 @@ class StatedLaunch:
     block: tuple[str, str, str]
     shared_bytes: str
     span: Span
+    cooperative: bool = False
 
 
 @dataclass(slots=True)
@@ -313,13 +314,18 @@ def _table(table: Any, index: int, source: str, places: _Places) -> Stated:
         out.no_alias.append((item[0], item[1], place))
     if "launch" in table:
         launch, place = typed("launch", dict, "a table with grid and block"), places.of("launch", index)
-        if not {"grid", "block"} <= set(launch) <= {"grid", "block", "shared_bytes"}:
-            raise ContractError("launch needs grid and block, and may have shared_bytes", place, "add both")
+        if not {"grid", "block"} <= set(launch) <= {"grid", "block", "shared_bytes", "cooperative"}:
+            known = "launch needs grid and block, and may have shared_bytes and cooperative"
+            raise ContractError(known, place, "add both")
+        together = launch.get("cooperative", False)
+        if not isinstance(together, bool):
+            raise ContractError("cooperative is true or false", place, "write cooperative = true")
         out.launch = StatedLaunch(
             _three(launch["grid"], "grid", place),
             _three(launch["block"], "block", place),
             _clause(text(launch.get("shared_bytes", "0"), "shared_bytes", number=True), place),
             place,
+            together,
         )
     if "reference" in table:
         out.reference = typed("reference", str, "a dotted name or an expression")

@@ -179,7 +179,8 @@ class _Engine:
                 return self._all_unknown(Reason.BUDGET, "stopped at a clause to verify under")
         notes = tuple(dict.fromkeys(f"{text} ({span})" for text, span in summary.approximations))
         named = dict.fromkeys(a.obj.name for a in summary.accesses if a.obj.space in ("texture", "surface"))
-        texts = (*self.assumed, *(f"pure({f})" for f in summary.externs), *(f"handle({n})" for n in named))
+        texts = [*self.assumed, *(f"pure({f})" for f in summary.externs), *(f"handle({n})" for n in named)]
+        texts += [f"coresident({self.kernel.name})"] * any(b.kind == "grid" for b in summary.barriers)
         assumed = tuple(Clause(text, "assumed", self.contract.launch.span) for text in texts)
         return KernelVerdicts(
             tuple(results), tuple(self.findings), notes, discharger.counts, assumptions=assumed,

@@ -41,6 +41,7 @@ class Moment:
     deps: int
     block: tuple[Epoch, ...]
     warp: tuple[Epoch, ...]
+    grid: tuple[Epoch, ...]
     number: int
 
 
@@ -84,7 +85,9 @@ class CopyRules(_Base):
         """The same access now."""
         state = self.state
         if a.origin == _CARRIED:
-            moment = Moment(a, agent, state.guard, state.gdeps, state.block, state.warp, len(self.s.accesses))
+            moment = Moment(
+                a, agent, state.guard, state.gdeps, state.block, state.warp, state.grid, len(self.s.accesses)
+            )
             self.moments.append(moment)
             return
         later = replace(
@@ -94,6 +97,7 @@ class CopyRules(_Base):
             deps=a.deps | state.gdeps,
             block_epochs=state.block,
             warp_epochs=state.warp,
+            grid_epochs=state.grid,
             agent=agent,
         )
         self.s.accesses.append(later)
@@ -148,7 +152,7 @@ class Carried:
         self.after: tuple[tuple[Access, int], ...] = ()
         self.first = len(x.moments)
         t, null = x.t, x.null
-        self.item = Access(-1, "read", null, t.zero, 0, t.true, 0, NOWHERE, (), (), (k,), origin=_CARRIED)
+        self.item = Access(-1, "read", null, t.zero, 0, t.true, 0, NOWHERE, (), (), (), (k,), origin=_CARRIED)
         self.lost = False
         x.rounds[k] = self
         if self.starts or self.waits:
@@ -227,6 +231,7 @@ class Carried:
             deps=a.deps | m.deps,
             block_epochs=m.block,
             warp_epochs=m.warp,
+            grid_epochs=m.grid,
             iters=self.x.iters,
             agent=m.agent,
         )

@@ -203,6 +203,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
             a.gdeps | b.gdeps,
             join_epochs(self, cond, no, a.block, b.block),
             join_epochs(self, cond, no, a.warp, b.warp),
+            join_epochs(self, cond, no, a.grid, b.grid),
             copies,
             cells.kept(a, b),
             groups,
@@ -275,6 +276,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
                     span,
                     self.state.block,
                     self.state.warp,
+                    self.state.grid,
                     self.iters,
                     rows,
                     value,
@@ -410,10 +412,9 @@ class Executor(LoopRules, CopyRules, Evaluator):
                     self.state.warp = (Epoch(self.t.true, f"{s.site}{self.path}", self.iters),)
                     self.copies_in_flight()
             case "grid":
-                self._event("grid", s.site, s.span, "grid sync", Val(self.t.zero))
-                raise Unmodelled(
-                    "grid synchronisation", "grid.sync() orders whole grids; not modelled yet", s.span
-                )
+                self._event("grid", s.site, s.span, "grid.sync()", Val(self.t.zero))
+                self.state.grid = (Epoch(self.t.true, f"{s.site}{self.path}", self.iters),)
+                self._block_barrier(s.site, s.span, "grid.sync()")
             case _:
                 assert_never(s.kind)
 
@@ -581,7 +582,7 @@ def summarize(
     x.written = frozenset(setup.with_aliases(names))
     x.relevant = relevant_locals(kernel.body)
     start = (Epoch(x.t.true, "entry", ()),)
-    x.state = State(setup.env, x.t.true, 0, start, start)
+    x.state = State(setup.env, x.t.true, 0, start, start, start)
     try:
         x.run(kernel.body)
     except (TooLarge, RecursionError) as error:

@@ -62,6 +62,7 @@ class State:
     gdeps: int
     block: tuple[Epoch, ...]
     warp: tuple[Epoch, ...]
+    grid: tuple[Epoch, ...]
     copies: tuple[tuple[Access, int], ...] = ()
     """Asynchronous accesses in flight, each with the number of its group; -1: its group is not ended."""
     cells: tuple[Cell, ...] = ()
@@ -80,7 +81,7 @@ class Evaluator:
         self.s = summary
         self.t = summary.t
         self.wrapped = wrapped
-        self.state: State = State({}, self.t.true, 0, (), ())
+        self.state: State = State({}, self.t.true, 0, (), (), ())
         self.iters: tuple[Term, ...] = ()
         self.path = ""
         self.budget = node_budget

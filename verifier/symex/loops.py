@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from specs.location import Span
 from verifier.ir import nodes as ir
+from verifier.ir.barriers import contains_barrier
 from verifier.smt.terms import Const, Term
 from verifier.symex.copies import Carried, CopyRules
 from verifier.symex.endings import ending
@@ -24,7 +25,6 @@ from verifier.symex.rounds import most_tests
 from verifier.symex.summary import Epoch, Operation
 from verifier.symex.syntax import (
     assigned,
-    contains_barrier,
     leaves,
     plain_test,
     reads,
@@ -172,16 +172,16 @@ class LoopRules(_Base):
 
     def _symbolic(self, s: ir.Loop, modified: list[str], steps: dict[str, Term]) -> None:
         everything = (*s.head, *s.body, *s.step)
-        barrier = contains_barrier(everything)
+        barrier, whole = contains_barrier(everything), contains_barrier(everything, grid=True)
         inner = frozenset((f"{s.label}.body",))
         left = leaves(everything, inner)
         breaks = s.label in left
         outward = [x for x in left if x != s.label]
-        start = 1 if barrier else 2
-        assumed = _Assumed(steps, {}, dict.fromkeys(modified, start), 1)
+        start = 0 if whole else 1 if barrier else 2
+        assumed = _Assumed(steps, {}, dict.fromkeys(modified, start), min(start, 1))
         mark, path = self._mark(), self.path
         for attempt in range(REDO_LIMIT):
-            trial = _Iteration(self, s, modified, assumed, barrier, bool(left))
+            trial = _Iteration(self, s, modified, assumed, barrier, bool(left), whole)
             redo = trial.execute()
             if redo is None:
                 trial.leave(breaks, bool(outward))
@@ -218,11 +218,12 @@ class _Iteration:
         assumed: _Assumed,
         barrier: bool,
         can_leave: bool,
+        whole: bool,
     ) -> None:
         self.x, self.s, self.t = x, s, x.t
         self.modified, self.steps, self.cycles = modified, dict(assumed.steps), dict(assumed.cycles)
         self.levels, self.alive = dict(assumed.levels), assumed.alive
-        self.barrier, self.can_leave = barrier, can_leave
+        self.barrier, self.can_leave, self.whole = barrier, can_leave, whole
         self.entry = x.state.copy()
         self.outer = x.iters
         self.names = {v: self.t.fresh_name(f"{v}@") for v in modified}
@@ -339,6 +340,8 @@ class _Iteration:
         if self.barrier:
             place = (Epoch(t.true, f"previous:{self.k.name}", (self.k,)),)
             x.state.block = x.state.warp = place
+            if self.whole:
+                x.state.grid = place
             if self.can_leave:
                 x.state.guard = t.and_(x.state.guard, t.bapp(f"alive:{self.k.name}", x.iters, self.alive))
         x.run(s.head)
@@ -350,6 +353,8 @@ class _Iteration:
         x.s.loop_tests[self.k] = (cond.term, self.can_leave and not self.barrier)
         if self.barrier:
             x._event("block", f"test:{s.label}", s.span, "the loop around a barrier", Val(t.zero))
+        if self.whole:
+            x._event("grid", f"test:{s.label}", s.span, "the loop around a grid.sync()", Val(t.zero))
         x._body(s)
         self.end = x.state
         self.carried.close(self.end, s.label, not self.barrier and not self.can_leave)
@@ -387,8 +392,8 @@ class _Iteration:
                     else:
                         self.x.state = self.end
                         self.x.sink(end.deps, self.s.span, "a loop counter")
-                elif isinstance(end, Val) and levels[v] < 2 and self._level(end.term) > levels[v]:
-                    levels[v] = 2
+                elif isinstance(end, Val):
+                    levels[v] = max(levels[v], self._level(end.term))
                 if v not in steps and v not in cycles and isinstance(self.entry.env[v], Val):
                     init = self.entry.env[v]
                     if isinstance(init, Val) and init.term.level > levels[v]:
@@ -396,8 +401,7 @@ class _Iteration:
         if self.barrier and self.can_leave and alive < 2:
             labels = leaves((*self.s.head, *self.s.body, *self.s.step), frozenset((f"{self.s.label}.body",)))
             guards = [st.guard for label in labels for st in self.x.exits.get(label, ())]
-            if any(self._level(g) > alive for g in guards):
-                alive = 2
+            alive = max(alive, *map(self._level, guards), 0)
         found = _Assumed(steps, cycles, levels, alive)
         return None if found == _Assumed(self.steps, self.cycles, self.levels, self.alive) else found
 
@@ -483,17 +487,20 @@ class _Iteration:
         x = self.x
         self.previous_block = self._previous(self.entry.block, self.end.block, place)
         self.previous_warp = self._previous(self.entry.warp, self.end.warp, place)
+        self.previous_grid = self._previous(self.entry.grid, self.end.grid, place) if self.whole else ()
         for i in range(first_access, len(x.s.accesses)):
             a = x.s.accesses[i]
             x.s.accesses[i] = replace(
                 a,
                 block_epochs=self._expand(a.block_epochs, place, self.previous_block),
                 warp_epochs=self._expand(a.warp_epochs, place, self.previous_warp),
+                grid_epochs=self._expand(a.grid_epochs, place, self.previous_grid),
             )
         for states in x.exits.values():
             for st in states:
                 st.block = self._expand(st.block, place, self.previous_block)
                 st.warp = self._expand(st.warp, place, self.previous_warp)
+                st.grid = self._expand(st.grid, place, self.previous_grid)
         self.place = place
 
     def _after(
@@ -568,3 +575,5 @@ class _Iteration:
         if self.barrier:
             x.state.block = self._after(self.previous_block, count, [st.block for st in broke])
             x.state.warp = self._after(self.previous_warp, count, [st.warp for st in broke])
+        if self.whole:
+            x.state.grid = self._after(self.previous_grid, count, [st.grid for st in broke])

@@ -78,6 +78,7 @@ def _distinct_sites(accesses: list[Access]) -> list[Access]:
             a.guard,
             a.block_epochs,
             a.warp_epochs,
+            a.grid_epochs,
             a.scope,
             a.volatile,
             a.agent,
@@ -119,14 +120,19 @@ def _pair(
         together.append(meet)
         if _has_warp_sync(a.warp_epochs) or _has_warp_sync(b.warp_epochs):
             together.append(_unordered_in_warp(c, a, b))
+    if not same_block and "async" not in (a.agent, b.agent):
+        meet = same_interval(c, a.grid_epochs, b.grid_epochs, level)
+        if meet is t.false:
+            return
+        if meet is not t.true:
+            together.append(meet)
     hit = overlap(c, a, b, level)
     if hit is t.false:
         return
     together += tickets.distinct(c, a, b, level)
     where = "of one block" if same_block else "of different blocks"
     claim = f"the {a.kind} and the {b.kind} of {a.obj.name} by two threads {where} do not meet"
-    first = (a.guard, a.offset, *_terms(a.block_epochs), *_terms(a.warp_epochs))
-    second = (b.guard, b.offset, *_terms(b.block_epochs), *_terms(b.warp_epochs))
+    first, second = _read(a), _read(b)
     bools1 = tuple(x for x in first if x.is_bool)[:1]
     bools2 = tuple(x for x in second if x.is_bool)[:1]
     foreign = same_block and (a.agent != "thread" or b.agent != "thread")
@@ -170,12 +176,16 @@ def _equal_stores(c: Claims, a: Access, b: Access, level: int) -> Term:
     return t.and_(t.eq(c.rename(a.offset, "1", level), c.rename(b.offset, "2", level)), same)
 
 
+def _read(a: Access) -> tuple[Term, ...]:
+    """The terms of an access that a race query reads."""
+    return (a.guard, a.offset, *_terms(a.block_epochs), *_terms(a.warp_epochs), *_terms(a.grid_epochs))
+
+
 def _unknowns(c: Claims, a: Access) -> frozenset[Term]:
     """What facts can be about that a claim on the access may use."""
     found = c.unknowns.get(id(a))
     if found is None:
-        terms = (a.guard, a.offset, *_terms(a.block_epochs), *_terms(a.warp_epochs))
-        found = c.unknowns[id(a)] = frozenset(x for x in atoms(terms) if x.op != "poly")
+        found = c.unknowns[id(a)] = frozenset(x for x in atoms(_read(a)) if x.op != "poly")
     return found
 
 

@@ -54,6 +54,7 @@ class Access:
     span: Span
     block_epochs: tuple[Epoch, ...]
     warp_epochs: tuple[Epoch, ...]
+    grid_epochs: tuple[Epoch, ...]
     iters: tuple[Term, ...]
     rows: tuple[tuple[Term, int], ...] = ()
     value: Term | None = None

@@ -30,24 +30,6 @@ def assigned(stmts: Iterable[ir.Stmt]) -> dict[str, None]:
     return out
 
 
-def contains_barrier(stmts: Iterable[ir.Stmt]) -> bool:
-    """Whether a block or warp barrier occurs."""
-    for s in stmts:
-        match s:
-            case ir.Barrier() | ir.BarrierReduce():
-                return True
-            case ir.If(then=a, other=b):
-                if contains_barrier(a) or contains_barrier(b):
-                    return True
-            case ir.Loop(head=h, body=b, step=st):
-                if any(contains_barrier(p) for p in (h, b, st)):
-                    return True
-            case ir.Scope(body=b):
-                if contains_barrier(b):
-                    return True
-    return False
-
-
 def leaves(stmts: Iterable[ir.Stmt], inside: frozenset[str] = frozenset()) -> dict[str, None]:
     """Labels that are left from within the statements to outside of them."""
     out: dict[str, None] = {}

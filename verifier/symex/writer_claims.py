@@ -16,7 +16,7 @@ from dataclasses import replace
 from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Term, atoms
 from verifier.symex.claims import Claims, Obligation
-from verifier.symex.summary import Access
+from verifier.symex.summary import Access, Epoch
 
 Equation = tuple[Term, Term]
 
@@ -32,7 +32,11 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
     now: list[Term] = []
     given = set(conjuncts([read.guard]))
     facts: dict[Term, None] = {}
-    writers = ("itself",) if read.obj.space == "local" else ("itself", "open: itself", "open: 0")
+    writers: tuple[str, ...] = ("itself",)
+    if read.obj.space != "local":
+        writers = (*writers, "open: itself", "open: 0")
+    if read.obj.space == "global" and any(b.kind == "grid" for b in c.s.barriers):
+        writers = (*writers, "grid: 0")
     tried = [(group, back, who) for who in writers for group, back in _groups(c, read)]
     for group, back, who in tried:
         goal = _goal(c, read, group, back, who)
@@ -72,7 +76,7 @@ def _groups(c: Claims, read: Access) -> Iterator[tuple[list[Access], Term | None
             continue  # what the copy engine writes arrives later than here
         if a.number < since:
             continue
-        key = (a.offset, a.size, a.iters, a.block_epochs, a.agent)
+        key = (a.offset, a.size, a.iters, a.block_epochs, a.grid_epochs, a.agent)
         if a.number < read.number:
             groups.setdefault(key, []).append(a)
         if any(k in read.iters for k in a.iters):
@@ -97,9 +101,14 @@ def _shifted_facts(c: Claims, read: Access, k: Term) -> Iterator[Term]:
 def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: str) -> Term | None:
     """The claim that a computed instance of the group's stores initialised what the read sees.
 
-    ``who``: the writer is the reader itself, or a thread by its index, whose open coordinates are the reader's or 0.
+    ``who``: the writer is the reader itself, or a thread by its index, whose open coordinates are the reader's or 0;
+    a thread of the reader's block, or (``grid``) of any.
     """
     s, t = c.s, c.s.t
+    grid = who.startswith("grid")
+    level = 1 if grid else 2
+    own_axes = (*s.geometry.thread, *s.geometry.block_index) if grid else s.geometry.thread
+    extents = (*s.geometry.block, *s.geometry.grid) if grid else s.geometry.block
     store = group[0]
     if any(s.loop_tests[k][1] for k in store.iters):
         return None
@@ -108,7 +117,7 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
     if back is not None:
         shared[back] = t.sub(back, t.one)
         goals.append(t.le(t.one, back))
-    threads = () if who == "itself" else s.geometry.thread
+    threads = () if who == "itself" else own_axes
     own = dict.fromkeys([*threads, *(k for k in store.iters if k not in shared)])
     unknowns = {u: t.app(f"{u.name}:writer", (), 2, u.lo, u.hi) for u in own if u.op == "app"}
     known = {k: v for k, v in shared.items() if v is not k}
@@ -127,8 +136,8 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
     if solved is None:
         return None
     for u in unknowns:
-        solved.setdefault(u, u if u in s.geometry.thread and who != "open: 0" else t.zero)
-    for u in s.geometry.thread:
+        solved.setdefault(u, u if u in s.geometry.thread and who == "open: itself" else t.zero)
+    for u in own_axes:
         solved.setdefault(u, u)
     memo: dict[Term, Term] = {}
 
@@ -138,9 +147,9 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
                 return solved[x]
             if x in shared:
                 return shared[x]
-            if x.level < 2:
+            if x.level < level:
                 return x
-            if x.op in ("app", "bapp", "float") and x.flevel >= 2:
+            if x.op in ("app", "bapp", "float") and x.flevel >= level:
                 args = tuple(writer(a) for a in x.args)
                 name = f"{x.name}!writer"
                 if x.op == "app":
@@ -151,7 +160,7 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
         return t.rebuild(term, leaf, memo)
 
     goals.append(t.or_(*(writer(a.guard) for a in group)))
-    for coordinate, extent in zip(s.geometry.thread, s.geometry.block, strict=True):
+    for coordinate, extent in zip(own_axes, extents, strict=True):
         if coordinate in solved:
             goals += [t.le(t.zero, solved[coordinate]), t.lt(solved[coordinate], extent)]
     for k in store.iters:
@@ -171,24 +180,19 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
     else:
         end = t.add(begin, t.const(store.size))
         goals += [t.le(begin, read.offset), t.le(t.add(read.offset, t.const(read.size)), end)]
-    itself = t.and_(*(t.eq(solved.get(x, x), x) for x in s.geometry.thread))
-    moved = replace(
-        store,
-        block_epochs=tuple(
-            replace(e, cond=writer(e.cond), iters=tuple(writer(i) for i in e.iters))
-            for e in store.block_epochs
-        ),
-    )
-    together = _same_interval_plain(c, moved, read)
+    itself = t.and_(*(t.eq(solved.get(x, x), x) for x in own_axes))
+    theirs, mine = (store.grid_epochs, read.grid_epochs) if grid else (store.block_epochs, read.block_epochs)
+    moved = (replace(e, cond=writer(e.cond), iters=tuple(writer(i) for i in e.iters)) for e in theirs)
+    together = _same_interval_plain(c, tuple(moved), mine)
     goals.append(t.or_(itself if store.agent == "thread" else t.false, t.not_(together)))
     return t.and_(*goals)
 
 
-def _same_interval_plain(c: Claims, store: Access, read: Access) -> Term:
+def _same_interval_plain(c: Claims, store: tuple[Epoch, ...], read: tuple[Epoch, ...]) -> Term:
     t = c.s.t
     parts = []
-    for x in store.block_epochs:
-        for y in read.block_epochs:
+    for x in store:
+        for y in read:
             if x.site == y.site and len(x.iters) == len(y.iters):
                 parts.append(
                     t.and_(x.cond, y.cond, *(t.eq(i, j) for i, j in zip(x.iters, y.iters, strict=True)))

@@ -1,0 +1,25 @@
+// No thread is gone before the barrier of the grid.
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+namespace cg = cooperative_groups;
+
+__global__ void smooth(float* a, float* b, int n, int steps) {
+    cg::grid_group grid = cg::this_grid();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    bool there = i < n;
+    if (there) b[i] = a[i];
+    grid.sync();
+    if (there) a[i] = b[i == 0 ? n - 1 : i - 1];
+}
+
+int main() {
+    int n = 1024, steps = 8;
+    float *a, *b;
+    cudaMalloc(&a, n * sizeof(float));
+    cudaMalloc(&b, n * sizeof(float));
+    cudaMemset(a, 0, n * sizeof(float));
+    cudaMemset(b, 0, n * sizeof(float));
+    void* args[] = {&a, &b, &n, &steps};
+    cudaLaunchCooperativeKernel((void*)smooth, dim3(8), dim3(128), args, 0, 0);
+    return cudaDeviceSynchronize();
+}
