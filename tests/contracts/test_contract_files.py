@@ -35,7 +35,12 @@ VALID: dict[str, Any] = {
             "requires": ["n >= 1", "n % 4 == 0 or m < 3"],
             "no_alias": [["x", "y"]],
             "reference": "torch.relu(x)",
-            "launch": {"grid": ["ceil_div(n, 256)", 1], "block": 256, "shared_bytes": "4 * n", "cooperative": True},
+            "launch": {
+                "grid": ["ceil_div(n, 256)", 1],
+                "block": 256,
+                "shared_bytes": "4 * n",
+                "cooperative": True,
+            },
             "buffers": {"x": "in f32[n]", "y": "out bf16[n, m] fresh align 16", "z": "i64[1]"},
             "content": {"z": "0..n - 1"},
             "scalars": {"n": "n", "a": "any", "m": "i32(n) + 1"},
