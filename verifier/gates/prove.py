@@ -212,7 +212,10 @@ def _shape(contract: Contract, cap: int) -> str:
     data["assumptions"] = sorted({numbered(c["text"]) for c in data["assumptions"]})
     data["cap"] = max(cap, largest_size(contract))
     launch = data["launch"]
-    data["launch"] = [*(numbered(launch[k]) for k in ("grid", "block", "shared_bytes")), launch["cooperative"]]
+    data["launch"] = [
+        *(numbered(launch[k]) for k in ("grid", "block", "shared_bytes")),
+        launch["cooperative"],
+    ]
     data["symbols"] = [(names[s.name], s.kind, s.low, s.high, fixed.get(s.name)) for s in contract.symbols]
     data["requires"] = [(numbered(c["text"]), c["accepted"]) for c in data["requires"]]
     data["no_alias"] = [(c["text"], c["accepted"]) for c in data["no_alias"]]
