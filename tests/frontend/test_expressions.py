@@ -203,6 +203,15 @@ def test_macros_that_the_preprocessing_expands_parse() -> None:
     assert text.splitlines() == ["f = inf:f32", "g = -inf:f32", "d = inf:f64", "p = i32*(0:i64)"]
 
 
+DECLARED = """__device__ int undeclared_but_declared(int);
+struct Own { int v; __device__ Own &operator=(const Own &o) { v = o.v + 1; return *this; } };
+struct Holds { Own own; __device__ int later() { auto f = [*this]() { return own.v; }; own.v = 7; return f(); } };
+struct Loop { int v; Loop *next; };
+template <class F> __device__ int twice(F f) { return f() * 10 + f(); }
+template <class... A> __device__ int count(A...) { return sizeof...(A); }
+"""
+
+
 @pytest.mark.parametrize(
     ("code", "construct"),
     [
@@ -221,10 +230,23 @@ def test_macros_that_the_preprocessing_expands_parse() -> None:
         ("int *const &r = k ? o : o; o[0] = *r;", ""),
         ("o[0] = undeclared_but_declared(k);", "function without a body"),
         ("struct { int a : 3; } s; s.a = 1;", "bit field"),
+        ("switch (k) { case 1 ... 3: k = 0; }", "case range"),
+        ("Holds a, b; a.own.v = k; b = a; o[0] = b.own.v;", "assignment"),
+        ("auto f = [k]() mutable { return k++; }; auto g = f; o[0] = g() + f();", "lambda"),
+        (
+            "auto f = [k]() mutable { return k++; }; auto g = [f]() mutable { return f(); }; o[0] = g();",
+            "lambda",
+        ),
+        ("auto f = [k]() mutable { return k++; }; o[0] = twice(f) + f();", "lambda"),
+        ("auto f = [k]() mutable { return ++k; }; o[0] = f() * 2 + k;", ""),
+        ("o[0] = twice([k]() mutable { return ++k; });", ""),
+        ("Holds a; a.own.v = k; o[0] = a.later();", "lambda"),
+        ("Loop a; a.next = nullptr; o[0] = a.next->v;", "member"),
+        ("o[0] = count(1, 2.0f, k) + count();", ""),
     ],
 )
 def test_refused_constructs_are_named(code: str, construct: str) -> None:
-    found = unsupported_in(code, "__device__ int undeclared_but_declared(int);")
+    found = unsupported_in(code, DECLARED)
     if construct:
         assert construct in [item.construct for item in found]
     else:

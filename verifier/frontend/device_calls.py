@@ -10,6 +10,7 @@ Example: ``float r = blockReduce(v);`` -> the body of blockReduce in a Scope, it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from specs.location import Span
@@ -157,6 +158,8 @@ class Calls(IntrinsicCalls):
         return IntConst(known.index(key) + 1, FUNCTION_POINTER)
 
     def _copy_assign(self, node: Node) -> LValue:
+        if node.type.kind == "RECORD" and _assigns_itself(node.type, self.types.bases):
+            raise Refused("assignment", f"of {node.type.spelling}: a member has its own operator=", node.span)
         left, right = (
             node.arguments[-2:] if len(node.arguments) >= 2 else (node.operands[0], node.operands[-1])
         )
@@ -327,7 +330,7 @@ class Calls(IntrinsicCalls):
             if place is not None:
                 self.env[parameter.key] = place
             elif isinstance(value, Closure | FunctionRef) or is_held(parameter.type):
-                self.env[parameter.key] = Temp(self.snapshot(value))
+                self.env[parameter.key] = self.kept(value, arguments[parameters.index(parameter)])
             else:
                 type_ = self.types.parameter(parameter.type)
                 name = parameter.spelling or "unnamed"
@@ -351,6 +354,17 @@ class Calls(IntrinsicCalls):
 
     # --- lambdas ---
 
+    def kept(self, value: Value, initial: Node) -> Temp:
+        """A new variable's value; a copy of a lambda that changes its own variables would have others of its own."""
+        if (
+            isinstance(value, Closure)
+            and value.copies
+            and _is_mutable(value.body)
+            and not _is_lambda(initial)
+        ):
+            raise Refused("lambda", "that changes its own variables, copied", initial.span)
+        return Temp(self.snapshot(value))
+
     def closure(self, node: Node) -> Value:
         copies: dict[int, LValue] = {}
         text = node.source
@@ -358,8 +372,10 @@ class Calls(IntrinsicCalls):
         items = [item.strip() for item in captures.split(",") if item.strip()]
         if any("=" in item and item != "=" for item in items):
             raise Refused("lambda", "with an initialised capture", node.span)
+        if "*this" in items:
+            raise Refused("lambda", "that copies *this", node.span)
         default_copy = "=" in items
-        named = {item for item in items if item not in ("=", "&", "this", "*this")}
+        named = {item for item in items if item not in ("=", "&", "this")}
         by_copy = {name for name in named if not name.startswith("&")}
         by_reference = {name.lstrip("& ") for name in named if name.startswith("&")}
         start, end = node.extent
@@ -370,6 +386,8 @@ class Calls(IntrinsicCalls):
             bound = self.env.get(target.key)
             if bound is None or target.key in copies or name in by_reference:
                 continue
+            if isinstance(bound, Temp) and (name in by_copy or default_copy):
+                self.kept(bound.value, target)
             if (name in by_copy or default_copy) and isinstance(bound, LocalVar | Split):
                 copies[target.key] = self._copy(name, bound, target.span)
             elif (
@@ -404,6 +422,35 @@ class Calls(IntrinsicCalls):
             self.write(frame.result, self.convert(address, frame.result.type, span), span)
         else:
             self.write(frame.result, self.rvalue(operand), span)
+
+
+def _is_lambda(node: Node) -> bool:
+    """Whether an initialiser is the lambda itself, not a variable that holds one."""
+    while node.kind in ("UNEXPOSED_EXPR", "CALL_EXPR", "PAREN_EXPR") and len(node.operands) == 1:
+        node = node.operands[0]
+    return node.kind == "LAMBDA_EXPR"
+
+
+def _is_mutable(body: Node) -> bool:
+    return re.search(r"\bmutable\b", body.source.partition("{")[0]) is not None
+
+
+def _assigns_itself(record: CType, bases: Callable[[CType], list[CType]]) -> bool:
+    """Whether a base or member of the class has an assignment of its own, which the implicit one would call."""
+    parts = bases(record)
+    for part in record.fields:
+        type_ = part.type
+        while type_.is_array:
+            type_ = type_.element
+        parts += [type_] if type_.kind == "RECORD" else []
+    return any(
+        part.declaration.start >= 0
+        and (
+            any(m.spelling == "operator=" and not m.is_defaulted for m in part.members)
+            or _assigns_itself(part, bases)
+        )
+        for part in parts
+    )
 
 
 def _calls_a_result(node: Node) -> bool:

@@ -234,6 +234,7 @@ class CType:
             found.append(Node(child, unit))
             return 1
 
+        _need_room()
         _lib.Type_visitFields(self.raw, _FIELD_VISITOR(visit), None)
         return found
 
@@ -253,6 +254,12 @@ class CType:
     @property
     def is_array(self) -> bool:
         return self.kind.endswith("ARRAY")
+
+
+def _need_room(frames: int = 20) -> None:
+    """Raises RecursionError here: in a visitor it would be swallowed on its way through C, with the rest of the children."""
+    if frames:
+        _need_room(frames - 1)
 
 
 class Node:
@@ -280,7 +287,9 @@ class Node:
                 found.append(Node(child, unit))
                 return 1
 
-            _lib.visitChildren(self.raw, _VISITOR(visit), None)
+            _need_room()
+            if _lib.visitChildren(self.raw, _VISITOR(visit), None):
+                raise RecursionError("a visitor failed")
             self._children = tuple(found)
         return self._children
 

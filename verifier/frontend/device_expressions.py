@@ -153,7 +153,7 @@ class Expressions(Places):
                 return self.constant(node)
             case "CXX_NULL_PTR_LITERAL_EXPR" | "GNU_NULL_EXPR":
                 return IntConst(0, I64)
-            case "CXX_UNARY_EXPR":
+            case "CXX_UNARY_EXPR" | "SIZE_OF_PACK_EXPR":
                 return self.constant(node)
             case "PAREN_EXPR":
                 return self.rvalue(node.operands[0])

@@ -76,7 +76,7 @@ class Initialisers(Construction):
         if type_.kind == "RECORD" and (is_lambda(type_) or is_held(type_)):
             if initial is None:
                 raise Refused("declaration", node.source[:60], node.span)
-            self.env[node.key] = Temp(self.snapshot(self.rvalue(initial)))
+            self.env[node.key] = self.kept(self.rvalue(initial), initial)
             return
         self._local(node, self.types.of(type_), initial)
 

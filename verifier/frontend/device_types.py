@@ -63,6 +63,7 @@ class TypeMap:
 
     def __init__(self) -> None:
         self._known: dict[int, Type] = {}
+        self._open: set[int] = set()
 
     def of(self, type_: CType) -> Type:
         known = self._known.get(type_.key)
@@ -116,7 +117,13 @@ class TypeMap:
         size, align = type_.size, type_.align
         if size < 0 or align <= 0:
             raise Refused("incomplete type", name)
-        fields = tuple(self._fields(type_, name))
+        if type_.key in self._open:
+            raise Refused("recursive class", name)
+        self._open.add(type_.key)
+        try:
+            fields = tuple(self._fields(type_, name))
+        finally:
+            self._open.discard(type_.key)
         for field in fields:
             if field.offset % max(1, align_of(field.type)):
                 raise Refused("packed struct", name)
