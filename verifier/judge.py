@@ -229,13 +229,17 @@ def _unproved(prove: GateResult, case: Case) -> Iterable[str]:
         yield f"{name}: the prover gave no verdict on {count} of its launches"
     for kernel in prove.kernels:
         by_id = {p.id: p for p in kernel.properties}
+        causes: dict[str, list[str]] = {}
         for id_ in case.policy.required_properties:
             found = by_id.get(id_, PropertyResult(id_, detail="not checked"))
             if found.verdict in GREEN:
                 continue
             said = True
             if found.reason is not Reason.NOT_ACCEPTED or not open_clauses:  # else its contract said so
-                yield f"{kernel.name}: {id_} {_why(found)}"
+                causes.setdefault(_why(found), []).append(id_)
+        for why, ids in causes.items():
+            every = len(ids) == len(case.policy.required_properties) > 2
+            yield f"{kernel.name}: {'every property' if every else ', '.join(ids)} {why}"
     optional_open = any(p.verdict not in GREEN for k in prove.kernels for p in k.properties)
     if prove.outcome is not Outcome.PASS and not said and not (optional_open and prove.outcome is OPEN):
         yield f"prove: {prove.detail or prove.outcome.lower()}"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from specs.policy import default_policy
-from specs.results import FileResult, Outcome, Report
+from specs.results import FileResult, Outcome, Report, Severity
 from verifier.commands import accept, init
-from verifier.judge import file_status
+from verifier.judge import file_status, findings_of
 from verifier.pipeline import Options, audit
 from verifier.report import render
 
@@ -106,6 +106,20 @@ def test_without_host_code_the_contract_is_drafted(tmp_path: Path, prefix: str) 
     assert file_status(result) == 3
     assert 'kernel = "scale"' in result.draft and "contract to review" in text_of(result)
     assert not prefix or "mystery/lib.h" in result.reasons[0]
+
+
+def test_a_launcher_over_plain_pointers_gets_a_contract_to_review(tmp_path: Path) -> None:
+    host = 'extern "C" void solve(float* x, int n) { scale<<<(n + 255) / 256, 256>>>(x, 2.f, n); }\n'
+    path = written(tmp_path, KERNEL + host)
+    result = audit(path, OPTIONS)
+    assert file_status(result) == 3 and not any(
+        f.severity is Severity.ERROR for f in findings_of(result.gates)
+    )
+    assert [r for r in result.reasons if "how many elements x has" in r] == list(result.reasons[:1])
+    assert 'x = "inout f32[n]"  # GUESS' in result.draft and "its launch is known" in result.draft
+    contract = tmp_path / "reviewed.toml"
+    contract.write_text(result.draft)
+    assert file_status(audit(path, replace(OPTIONS, contract=contract))) == 0
 
 
 def test_a_drafted_contract_counts_once_it_is_typed(tmp_path: Path) -> None:

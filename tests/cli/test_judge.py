@@ -152,7 +152,20 @@ def test_a_property_without_a_verdict_is_unknown() -> None:
     empty = KernelResult("k", (), CONTRACT, ())
     judgement = judge(gates(GateResult("prove", Outcome.PASS, kernels=(empty,))), CASE)
     assert judgement.outcome is Outcome.INCONCLUSIVE
-    assert len(judgement.reasons) == len(REQUIRED_PROPERTIES)
+    assert judgement.reasons == ("k: every property unknown, not checked",)
+
+
+def test_one_cause_is_one_reason() -> None:
+    open_ = ("overflow", "bounds-global", "launch")
+    properties = tuple(
+        PropertyResult(p, Verdict.UNKNOWN, Reason.BUDGET, "why")
+        if p in open_
+        else PropertyResult(p, Verdict.PROVED)
+        for p in REQUIRED_PROPERTIES
+    )
+    prove = GateResult("prove", Outcome.INCONCLUSIVE, kernels=(KernelResult("k", (), CONTRACT, properties),))
+    said = [r for r in judge(gates(prove), CASE).reasons if r.startswith("k: ")]
+    assert said == [f"k: {', '.join(p for p in REQUIRED_PROPERTIES if p in open_)} unknown, budget: why"]
 
 
 def test_strict_fails_what_the_host_does_not_check() -> None:

@@ -147,6 +147,12 @@ def test_contiguity_is_known_after_contiguous_only(tmp_path: Path) -> None:
     assert "contiguous(x)" not in assumed(made)
 
 
+def test_missing_checks_are_written_with_the_launchers_names(tmp_path: Path) -> None:
+    _, second = lift("return ops.scale(x, self.weight, 1)", problem(tmp_path)).contracts
+    fixes = {a.text: a.fix for a in second.assumptions}
+    assert fixes["contiguous(x)"] == 'TORCH_CHECK(w.is_contiguous(), "w must be contiguous");'
+
+
 def test_device_is_known_after_cuda(tmp_path: Path) -> None:
     c = first(lift("return ops.scale(x.cuda(), self.weight, 1)", problem(tmp_path)))
     assert "same_device(x)" not in assumed(c)

@@ -6,7 +6,18 @@ import pytest
 
 from specs.contract import Clause
 from specs.location import Span
-from specs.results import FileResult, Finding, GateResult, Outcome, Report, Severity, Witness
+from specs.results import (
+    FileResult,
+    Finding,
+    GateResult,
+    Outcome,
+    PropertyResult,
+    Reason,
+    Report,
+    Severity,
+    Verdict,
+    Witness,
+)
 from verifier.report import render
 from verifier.report.clean import clean, defuse, line
 
@@ -45,6 +56,17 @@ def test_unknown_property_says_why_and_where(open_: FileResult) -> None:
     assert "budget: the product row * K" in shown(open_, verbose=True)
     failed = replace(open_, verdict=Outcome.FAIL)
     assert "budget: the product row * K" in shown(failed)
+
+
+def test_properties_that_are_open_for_one_reason_share_a_row(open_: FileResult) -> None:
+    (prove,) = (g for g in open_.gates if g.gate == "prove")
+    (found,) = prove.kernels
+    gap = PropertyResult("launch", Verdict.UNKNOWN, Reason.MISSING_CONTRACT, "the size of x is not known")
+    properties = tuple(replace(gap, id=id_) for id_ in ("launch", "overflow", "race-global"))
+    changed = replace(prove, kernels=(replace(found, properties=properties),))
+    text = shown(replace(open_, gates=tuple(changed if g is prove else g for g in open_.gates)), verbose=True)
+    assert "    unknown         launch, overflow, race-global\n" in text
+    assert text.count("the size of x is not known") == 1
 
 
 def test_for_which_sizes_it_is_safe_is_in_every_format(open_: FileResult, failing: FileResult) -> None:

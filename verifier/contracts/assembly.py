@@ -87,7 +87,7 @@ def derive(
         unlaunched=missing,
         problems=tuple(lifted.problems),
         reference=reference,
-        draft=draft([nodes[k] for k in missing if k in nodes]),
+        draft=draft([nodes[k] for k in kernels if k in nodes], contracts),
         notes=tuple(dict.fromkeys(notes)),
     )
 

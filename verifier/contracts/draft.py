@@ -24,9 +24,23 @@ _COUNT = re.compile(
 )
 
 
-def draft(kernels: Sequence[Node]) -> str:
-    """The tables of kernels that nothing launches; empty for none."""
-    return "\n".join("\n".join([*_alone(k), ""]) for k in kernels)
+def draft(kernels: Sequence[Node], contracts: Sequence[Contract] = ()) -> str:
+    """The tables of kernels that nothing launches, or of whose launches only the memory is not known; empty for none."""
+    launched = {c.kernel for c in contracts}
+    tables = [[*_alone(k), ""] for k in kernels if k["name"] not in launched]
+    for kernel in kernels:
+        open_ = [c for c in contracts if c.kernel == kernel["name"] and c.gaps]
+        if open_ and all(_is_of_memory(gap, kernel) for c in open_ for gap in c.gaps):
+            tables.append([*_filling(kernel, open_), ""])
+    return "\n".join("\n".join(table) for table in tables)
+
+
+def _is_of_memory(gap: str, kernel: Node) -> bool:
+    """Whether a stated buffer closes the gap."""
+    return any(
+        gap.startswith(f"parameter {p['name']}: how many elements") and p["type"].endswith("*")
+        for p in kernel["params"]
+    )
 
 
 def file(path: str, target: str, kernels: Sequence[Node], contracts: Sequence[Contract]) -> str:

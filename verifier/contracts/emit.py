@@ -343,7 +343,7 @@ class _Emitter(Shapes):
         if self.seen.storages.get(self.run.root(key), storage).on_first:
             note = f"{storage.host_name or param} is on device 0, which has to be the current one"
             out.append(Clause(f"same_device({param})", "assumed", seen.span, note=note))
-        name = storage.host_name or param
+        name = self._spoken(key) or param
 
         def missing(text: str, check: str, say: str) -> None:
             fix = f'TORCH_CHECK({check}, "{name} must {say}");'
@@ -390,6 +390,15 @@ class _Emitter(Shapes):
                 )
             )
         return out
+
+    def _spoken(self, key: str) -> str:
+        """What the launcher calls the memory, or that of which it is a view."""
+        known = self.run.parameters
+        name = known.get(key) or self.seen.storages[key].host_name
+        while key not in known and self.seen.storages[key].from_view_of in self.seen.storages:
+            key = self.seen.storages[key].from_view_of
+            name = known.get(key) or self.seen.storages[key].host_name or name
+        return name
 
     def _made_here(self, key: str) -> bool:
         root = self.seen.storages.get(self.run.root(key))

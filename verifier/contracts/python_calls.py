@@ -451,6 +451,10 @@ class Calls(Library):
         self.host.launcher = function["name"]
         self.host.references.clear()
         self.run.scope = len(self.run.storages)
+        tensors = (
+            (v, p["name"]) for v, p in zip(values, function["params"], strict=True) if isinstance(v, Tensor)
+        )
+        self.run.parameters = {v.storage: name for v, name in tensors if name}
         return self.host.call(usr, values, span)
 
     def _bound_value(self, value: Any, param: Any, span: Span) -> Value:

@@ -213,6 +213,7 @@ class Run:
         self.filled: dict[str, tuple[int, str]] = {}
         """Storage -> (launches so far, library function) that was given memory without contents."""
         self.scope = 0
+        self.parameters: dict[str, str] = {}  # memory -> the launcher's parameter that it was passed as
         """How many storages there were when the launcher was called."""
         self.texts: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         """Clauses in normal form, for each set of replacements (see emit)."""

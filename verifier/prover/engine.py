@@ -167,6 +167,7 @@ class _Engine:
         self.s, self.c, self.d = summary, claims, discharger
         if summary.gaps:
             results = self._with_gaps()
+            self.findings = [replace(f, severity=Severity.WARNING) for f in self.findings]
         elif not stable:
             why = Reason.RESOURCES if self._late() else Reason.BUDGET
             return self._all_unknown(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from specs.contract import Clause, Contract
 from specs.results import FileResult, KernelResult, Outcome, PropertyResult, Report, Severity, Verdict
@@ -129,8 +130,12 @@ def _properties(kernel: KernelResult, paint: Paint, verbose: bool, detailed: boo
         (Verdict.UNKNOWN, "unknown", "open"),
     )
     for verdict, title, colour in groups:
-        for found in (p for p in kernel.properties if p.verdict is verdict):
-            yield f"    {paint(title.ljust(14), colour)}  {_detail(found, detailed)}"
+        for same in _one_cause(p for p in kernel.properties if p.verdict is verdict):
+            if len(same) < 3:
+                yield from (f"    {paint(title.ljust(14), colour)}  {_detail(p, detailed)}" for p in same)
+                continue
+            yield from _list(title, colour, (p.id for p in same), paint)
+            yield f"    {' ' * 14}  {_detail(replace(same[0], id=''), detailed).strip()}"
     proved = [p for p in kernel.properties if p.verdict is Verdict.PROVED]
     if verbose:
         for found in proved:
@@ -140,6 +145,19 @@ def _properties(kernel: KernelResult, paint: Paint, verbose: bool, detailed: boo
     absent = [p.id for p in kernel.properties if p.verdict is Verdict.NOT_APPLICABLE]
     if absent:
         yield from _list("not applicable", "dim", absent, paint)
+
+
+def _one_cause(properties: Iterable[PropertyResult]) -> list[list[PropertyResult]]:
+    """Properties that are open for the same reason, which is said once."""
+    groups: dict[object, list[PropertyResult]] = {}
+    for p in properties:
+        key = (
+            p.id
+            if p.obligations or p.frontier is not None
+            else (p.reason, p.detail, p.span, p.safe_for, p.depends)
+        )
+        groups.setdefault(key, []).append(p)
+    return list(groups.values())
 
 
 def _list(title: str, colour: str, items: Iterable[str], paint: Paint, width: int = 84) -> Iterator[str]:
