@@ -249,6 +249,13 @@ LAYERS = {
     "bool in a layer": ("n = n * self.s(x.gt(0)).element_size()", {"init": "self.s = nn.Sigmoid()"}),
 }  # fmt: skip
 VIEWS = {
+    "an embedding's given weight": ("x, y = self.w, self.e.weight\nn = x.numel()",
+        {"init": "self.w = nn.Parameter(torch.zeros(16, 64))\nself.e = nn.Embedding(16, 64, _weight=self.w)"}),
+    "count of models": ("n = n + K - 1", {"module": "K = 0", "init": "global K\nK += 1"}),
+    "list of models": ("n = n + len(self.s) - 1", {"body": "s = []", "init": "self.s.append(1)"}),
+    "dict of models": ("n = n + K.get('k', 9)", {"module": "K = {}", "init": "K['k'] = 0"}),
+    "memory that models share": ("y = W", {"module": "W = None", "init": "global W\nif W is None:\n"
+        "    W = torch.empty(16, 64, device='cuda')"}),
     "expanded and converted": ("y = self.w.expand(4096, -1).float()", {"init": "self.w = nn.Parameter(torch.zeros(3))"}),
     "expanded and reshaped": ("y = self.w.expand(9, -1).reshape(9, 3, 1)", {"init": "self.w = nn.Parameter(torch.zeros(3))"}),
     "expanded, viewed, moved": ("y = self.w.expand(9, 3).view(9, 3, 1).cuda()", {"init": "self.w = nn.Parameter(torch.zeros(3))"}),
@@ -257,6 +264,13 @@ VIEWS = {
     "row of what is expanded": ("y = self.w.expand(9, 3, 5)[0]\nn = y.numel()", {"init": "self.w = nn.Parameter(torch.zeros(3, 1))"}),
     "broadcast together": ("_, y = torch.broadcast_tensors(x, self.w)\nn = y.numel()", {"init": "self.w = nn.Parameter(torch.zeros(1))"}),
     "made on the CPU": ("y = torch.empty(x.shape)", {}),
+    "made like it on the CPU": ("y = torch.empty_like(x, device='cpu')", {}),
+    "new on the CPU": ("y = x.new_empty(x.shape, device='cpu')", {}),
+    "new on a device by a name": ("y = torch.empty(x.shape, device=d)", {"module": "d = torch.device('cpu')"}),
+    "another GPU": ("y = torch.empty(x.shape, device='cuda:1')", {}),
+    "another GPU by its number": ("y = torch.empty(x.shape, device=torch.device('cuda', 1))", {}),
+    "moved to another GPU": ("y = y.to('cuda:1')", {}),
+    "no memory at all": ("y = torch.empty_like(x, device='meta')", {}),
     "moved to the CPU": ("y = y.to('cpu')", {}),
     "numbers made on the CPU": ("y = torch.arange(n, dtype=torch.float32).view(-1)", {}),
     "squeezed scalar": ("if n > 100:\n    y = x.sum().squeeze(0)", {}),
@@ -304,6 +318,11 @@ def test_dtypes_that_are_not_known_are_not_float(tmp_path: Path, which: str) -> 
 
 
 ORDINARY = {
+    "extension that models share": ("K['e'].add_n(x, y, n)", {"module": "K = {}", "init": "if 'e' not in K:\n"
+        "    K['e'] = load_inline(name='o')"}),
+    "device with a GPU": ("y = torch.empty(x.shape, device=torch.device('cuda' if torch.cuda.is_available() else 'cpu'))\n"
+        "y = torch.empty_like(x)", {}),
+    "device zero": ("z = torch.empty(3, device='cuda:0')\nz = z.to('cuda').cuda(0)", {}),
     "plain": ("", {}),
     "main": ("", {"after": "if __name__ == '__main__':\n    ModelNew()(torch.rand(3))"}),
     "module code": ("", {"module": "import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '8.0'\ntorch.manual_seed(0)\n"

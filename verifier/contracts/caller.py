@@ -16,7 +16,7 @@ from typing import Any
 from specs.clauses import names
 from specs.location import Span
 from verifier.contracts import tensors
-from verifier.contracts.layers import Layer
+from verifier.contracts.layers import Layer, births
 from verifier.contracts.objects import (
     Chosen,
     Float,
@@ -65,6 +65,7 @@ class Caller(Statements):
         if not isinstance(forward, PyFunction) or forward.kind != "plain":
             raise Refused(f"{self.path}: ModelNew has no forward()")
         args, kwargs = self._init_arguments(init if isinstance(init, PyFunction) else None)
+        self.making = births()
         instance = self.instantiate(model, args, kwargs, forward.node)
         self._name_parameters(instance, "", set())
         self.begin_forward()

@@ -155,7 +155,10 @@ def build(run: Run, kind: str, args: Sequence[Value], kwargs: Mapping[str, Value
         given = _bound(("num_embeddings", "embedding_dim"), args, kwargs)
         sizes = (given.get("num_embeddings"), given.get("embedding_dim"))
         both = tuple(v for v in sizes if isinstance(v, Int))
-        layer.attributes["weight"] = parameter(run, f"{name}_weight", both if len(both) == 2 else None)
+        if "_weight" in kwargs or len(args) > 7:
+            layer.attributes["weight"] = kwargs.get("_weight", Unknown("the weight that is given"))
+        else:
+            layer.attributes["weight"] = parameter(run, f"{name}_weight", both if len(both) == 2 else None)
     elif kind == "Flatten":
         layer.attributes |= _bound(("start_dim", "end_dim"), args, kwargs)
     else:

@@ -95,6 +95,8 @@ class Decisions:
         self.running = False
         self.started = 0
         """The last object that was there before forward() was called."""
+        self.making = 0
+        """The last object that was there before the model was made; 0 while none is."""
         self.tried = 0
         """The last object that was there before the expression that is only tried."""
         self.locked: list[Any] = []
@@ -126,15 +128,27 @@ class Decisions:
 
     # --- what can be changed ------------------------------------------------------------------------------------------
 
-    def change(self, target: Any, node: ast.AST) -> None:
+    def change(self, target: Any, node: ast.AST, value: Any = None) -> None:
         """Every change of an object of the caller passes here (or through ``keep``)."""
         self._once(target, node)
+        self._shared(target, node, value)
         if self.running and target.born <= self.started:
             raise Refused(f"{self.span(node)}: forward() changes what an earlier call of it may have changed")
 
-    def keep(self, target: Any, name: str, names: dict[str, bool], node: ast.AST) -> None:
+    def _shared(self, target: Any, node: ast.AST, value: Any) -> None:
+        """There may be several models: what one changes outside of itself, another finds. An extension is always the same."""
+        if (
+            self.making
+            and not self.running
+            and target.born <= self.making
+            and not isinstance(value, Extension)
+        ):
+            raise Refused(f"{self.span(node)}: making a model changes what another one may have changed")
+
+    def keep(self, target: Any, name: str, names: dict[str, bool], node: ast.AST, value: Any = None) -> None:
         """A name of an object or of the module is about to be set. ``names``: those that forward() may keep."""
         self._once(target, node)
+        self._shared(target, node, value)
         if self.running and target.born <= self.started:
             if name not in names:
                 raise Refused(f"{self.span(node)}: {name} is set in a way that was not foreseen")

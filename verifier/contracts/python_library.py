@@ -204,6 +204,8 @@ class Library(Objects):
         if any(reaches(v) for v in (*args, *kwargs.values())):
             self.refuse(node, f"{name}() of objects")
         numbers = not any(isinstance(v, Tensor | Unknown) for v in (*args, *kwargs.values()))
+        if name == "torch.cuda.is_available":  # where it is not, nothing is launched
+            return TRUE
         if name.startswith("torch.cuda.") and last in _CUDA_QUERIES:
             return Unknown(f"{name}()")
         if not lists and (name.startswith(_HOST) or (numbers and name.startswith(_INERT))):
@@ -261,6 +263,11 @@ class Library(Objects):
         if last in _SETTINGS or last in _QUERIES:
             return Unknown(f"{name}()")
         if last == "device":
+            match args:
+                case [Text(value=kind), Int(value=int(number))]:
+                    return Text(f"{kind}:{number}")
+                case [Text() as device] if tensors.elsewhere(device):
+                    return device
             return OTHER_DEVICE
         if last in (
             "broadcast_tensors",
@@ -268,10 +275,12 @@ class Library(Objects):
         ):  # several views with fewer elements in memory than their sizes say
             self.refuse(node, f"{name}()")
         made = self._torch_value(name, last, args, kwargs, node, hint)
-        if last in _ON_DEVICE and isinstance(made, Tensor) and self.running:
+        if isinstance(made, Tensor) and self.running:
             device = kwargs.get("device", Null())
-            if isinstance(device, Null) or (isinstance(device, Text) and device.value.startswith("cpu")):
-                self.run.storages[made.storage].gap = tensors.ON_CPU
+            away = tensors.elsewhere(device)
+            if last in _ON_DEVICE and isinstance(device, Null):
+                away = tensors.ON_CPU
+            self.run.storages[made.storage].gap = away or self.run.storages[made.storage].gap
         return made
 
     def _torch_value(

@@ -229,7 +229,7 @@ class Statements(Calls):
             self.refuse(node, f"setting {name}")
         target = scope.module() if name in scope.shared else scope
         if target.kind == "module":
-            self.keep(target, name, self.kept.shared, node)
+            self.keep(target, name, self.kept.shared, node, value)
         elif target.kind != "comprehension":
             self._once(target, node)
         if value is not None:
@@ -298,7 +298,7 @@ class Statements(Calls):
                 found = key_of(key)
                 if found is None or (value is None and found not in table):
                     self.refuse(node, "an entry that is not known")
-                self.change(owner, node)
+                self.change(owner, node, value)
                 if value is None:
                     del table[found]
                 else:

@@ -15,7 +15,18 @@ from typing import Any
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate
 from specs.location import NOWHERE, Span
-from verifier.contracts.objects import Chosen, Dtype, Items, Options, Shape, Sizes, Tensor, Unknown, Value
+from verifier.contracts.objects import (
+    Chosen,
+    Dtype,
+    Items,
+    Options,
+    Shape,
+    Sizes,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+)
 from verifier.contracts.run import Dead, Fact, FreeShape, NotSimple, Run, Storage, SymbolInfo
 from verifier.contracts.values import (
     DIM_MAX,
@@ -44,9 +55,20 @@ DTYPES = {
 
 DEVICE_ALIGN = 256
 ON_CPU = "it is a CPU tensor, whose memory the device cannot reach"
+ELSEWHERE = "it is on another device than the current one"
 """The gap of memory that kernels cannot use."""
 
 _LONG = 100
+
+
+def elsewhere(device: Value | None) -> str:
+    """Why the device may not reach memory on ``device``, as PyTorch names it; empty where it is the current one, or not known."""
+    match device:
+        case Text(value=text) if text not in ("cuda", "cuda:0"):
+            return ON_CPU if text.startswith("cpu") else ELSEWHERE
+        case Int(value=number) if number != 0:
+            return ELSEWHERE
+    return ""
 
 
 def numel(run: Run, tensor: Tensor) -> Int:

@@ -17,10 +17,12 @@ from verifier.contracts.objects import Dtype, Items, Options, Shape, Sizes, Tens
 from verifier.contracts.run import Dead, FreeShape, NotSimple, Run, Storage
 from verifier.contracts.tensors import (
     DTYPES,
+    ELSEWHERE,
     ON_CPU,
     dims_of,
     dtype_argument,
     dtype_value,
+    elsewhere,
     int_list,
     is_contiguous,
     numel,
@@ -74,7 +76,7 @@ def contiguous(run: Run, tensor: Tensor) -> Tensor:
         from_view_of=tensor.storage,
         contiguous=True,
         reordered=tensor.layout in ("dense", "other"),
-        gap=source.gap if source.gap == ON_CPU else "",
+        gap=source.gap if source.gap in (ON_CPU, ELSEWHERE) else "",
     )
     return Tensor(key, tensor.dims, tensor.dtype, key, "contiguous", host_name=tensor.host_name or tensor.key)
 
@@ -402,9 +404,13 @@ def maybe_self(
         content=source.content if dtype in (tensor.dtype, "i32", "i64") else None, content_origin=source.content_origin,
         from_view_of=tensor.storage,
     )  # fmt: skip
-    if name == "cpu" or any(t.startswith("cpu") for t in named) or (source.gap == ON_CPU and not moved):
+    places = (v for v in (*args, *kwargs.values()) if isinstance(v, Text | Int) and name in ("to", "cuda"))
+    away = next(filter(None, map(elsewhere, places)), "")
+    if name == "cpu" or any(t.startswith("cpu") for t in named):
         run.storages[key].gap = ON_CPU
-    elif source.gap != ON_CPU and (
+    elif away or (source.gap in (ON_CPU, ELSEWHERE) and not moved):
+        run.storages[key].gap = away or source.gap
+    elif source.gap not in (ON_CPU, ELSEWHERE) and (
         dtype is None or tensor.dtype is None or dtype == tensor.dtype
     ):  # self, perhaps
         run.storages[key].gap = overlapping(tensor) if tensor.layout == "other" else source.gap
