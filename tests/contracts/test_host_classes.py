@@ -30,10 +30,21 @@ FOLLOWED = {
         "struct L { int n; int f() { auto g = [&] { n += 1; return n; }; g(); return g(); } };", "L l{3}; int q = l.f(); q += l.n;", "10"),
     "a static method": ("struct S { static int two(int a) { return 2 * a; } };", "S s; int q = s.two(4) + S::two(1);", "10"),
     "a template": ("template <class T> struct V { T a; T get() const { return a; } };", "V<long> v{7}; int q = v.get();", "7"),
+    "a conversion": ("struct W { int v; operator int() const { return v + 3; } };", "W w{4}; int q = w; q += (int)w; if (w) q++;", "15"),
+    "members by default": ("struct C { int n; int b = 5; }; struct D { C c; int z; };", "C c{7}; C e; D d{{1}}; int q = c.b + c.n + e.b + d.z + d.c.b;", "22"),
+    "members by name": ("struct C { int n; int b; int c = 9; };", "C c{.b = 7}; C e{.n = 2, .c = 3}; int q = c.n + c.b + c.c + e.n + e.b + e.c;", "21"),
+    "a narrower member": ("struct C { signed char n; };", "int w = 300; C c{(signed char)w}; C e{w}; int q = c.n + e.n;", "88"),
     "a parameter": (SHAPE + "int f(const Shape& s) { return s.size(); }", "Shape s{2, 5}; int q = f(s);", "10"),
     "a changed parameter": (SHAPE + "void f(Shape& s) { s.grow(1); }", "Shape s{2, 5}; f(s); int q = s.size();", "15"),
 }  # fmt: skip
 NOT_CLAIMED = {
+    "a method of what a method returns": (
+        "struct C { int n; C& add(int k) { n += k; return *this; } };", "C c{4}; c.add(3).add(5); int q = c.n;", "7"),
+    "a const name of a member of what a function returns": (
+        "struct C { int n; }; C g{4}; C& get() { return g; }", "g.n = 4; const int& r = get().n; g.n = 100; int q = r;", "4"),
+    "a conversion with an effect": (
+        "int g = 4; struct W { int v; operator int() const { g = 100; return v; } };", "g = 4; W w{1}; int z = w; int q = g;", "4"),
+    "a member by default that others make": ("struct C { int n; int b = n + 96; };", "C c{4}; int q = c.b;", "96"),
     "a reference that a method returns": (SHAPE, "Shape s{2, 5}; s.width() = 100; int q = s.size();", "10"),
     "a name of what a method returns": (SHAPE, "Shape s{2, 5}; int& w = s.width(); w = 100; int q = s.size();", "10"),
     "a pointer that a method returns": (SHAPE, "Shape s{2, 5}; *s.at() = 100; int q = s.size();", "10"),

@@ -67,7 +67,7 @@ CHANGES = [
     ("", "int q = 4; void *v = &q; ((char *)v)[1] = 7;", "q", None),
     ("", "int q = 4; (short &)q = 7;", "q", None),
     ("union U { int a; float b; };", "U q; q.a = 4; q.b = 1.0f;", "q.a", None),
-    ("struct S { int a[2]; };", "S q; q.a[0] = 4; int *p = q.a; p[0] = 100;", "q.a[0]", None),
+    ("struct S { int a[2]; };", "S q; q.a[0] = 4; int *p = q.a; p[0] = 100;", "q.a[0]", "100"),
     ("struct S { int *p; int z; };", "int q = 4; S s = {&q, 3}; *s.p = 100;", "q", "100"),
     ("struct S { int *p; }; void set(S s) { for (int i = 0; i < 2; ++i) *s.p = 100; }",
      "int q = 4; S s; s.p = &q; set(s);", "q", None),

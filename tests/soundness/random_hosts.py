@@ -12,6 +12,8 @@ HEADER = """#include <torch/extension.h>
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -36,6 +38,27 @@ static Pair paired(int a) { Pair p; p.a = a; p.b = a * 2; return p; }
 static void fill(Pair& p, int v) { p.a = v; p.b += v; }
 static int counted(int n) { int c = 0; for (int i = 0; i < n && i < 5; ++i) c += i; return c; }
 static std::pair<int, int> split(int v) { return {v / 3, v % 3}; }
+class Box {
+  int n_; int m_ = 3; int *seen_ = nullptr;
+public:
+  Box(int n) : n_(n) { m_ *= 2; }
+  Box(int a, int* p) : n_(a), seen_(p) {}
+  int count() const { return n_ * m_; }
+  void set(int n) { this->n_ = n; if (seen_) *seen_ += 1; }
+  int twice() { set(2 * n_); return count(); }
+  int& inside() { return n_; }
+  Box& add(int k) { n_ += k; return *this; }
+  Box more(int k) const { Box b = *this; b.n_ += k; return b; }
+  int rounds(int n) { for (int i = 0; i < n && i < 4; ++i) { n_++; if (seen_) *seen_ += i; } return n_; }
+  auto later() { return [this](int k) { n_ += k; return n_; }; }
+  operator int() const { return n_ + 1; }
+};
+struct Opts { int block = 256; int n; int64_t total = 5; Pair p; };
+struct Base { int n = 1; void up() { n++; } };
+struct Derived : Base { int n = 2; int all() const { return n * 10 + Base::n; } };
+template <int B> struct Grid { int n; int blocks() const { return (n + B - 1) / B; } };
+static int of_box(const Box& b, int k) { return b.count() + k; }
+static void change(Box& b) { b.set(b.count() + 1); }
 enum Mode { FIRST = 1, SECOND = 5, THIRD };
 """
 
@@ -98,6 +121,37 @@ std::function<int(int)> @f = [&](int q) { return q * {i}; }; {I} = @f({c});
 Pair @s; @s.a = {E}; @s.b = {E}; @s.inc(); {I} = @s.sum();
 Pair @s{{c}, {E}}; fill(@s, {c}); {I} = @s.b;
 Pair @s = paired({c}); Pair @t = @s; @t.a = 1; {I} = @s.a + @t.a;
+Box @b({E}); {I} = @b.count() + {c};
+Box @b({c}, &{i}); @b.set({E}); {I} += @b.count();
+Box @b({c}, &{i}); {I} = @b.twice(); {I} += @b.count();
+Box @b({c}); @b.inside() = {E}; {I} = @b.count();
+Box @b({c}); @b.add({c}).add({c}); {I} = @b.count();
+Box @b({c}); {I} = @b.more({c}).count() + @b.count();
+Box @b({c}, &{i}); {I} += @b.rounds({i});
+Box @b({c}); auto @f = @b.later(); @f({c}); {I} = @b.count();
+Box @b({c}); Box @t = @b; @t.set({E}); {I} = @b.count() - @t.count();
+Box @b({c}); Box& @t = @b; @t.set({E}); {I} = @b.count();
+Box @b({c}); Box* @t = &@b; @t->set({E}); {I} = @b.count();
+Box @b({c}); {I} = @b; {I} += @b * {c};
+Box @b({c}); change(@b); {I} = of_box(@b, {c});
+Box @b({c}, &{i}); for (int @j = 0; @j < x.dim(); ++@j) @b.set(@j); {I} = @b.count();
+Opts @o; @o.n = {E}; {I} = @o.block + @o.n;
+Opts @o{{c}}; {I} = @o.n + @o.total;
+Opts @o{.n = {E}, .total = 4}; {I} = @o.n * 2 + @o.block + @o.total;
+Opts @o{.block = {c}, .p = {.b = 7}}; {I} = @o.p.b + @o.p.a + @o.block;
+Opts @o{}; @o.p.inc(); @o.p.b = {E}; {I} = @o.p.sum();
+Derived @t; @t.up(); @t.n += {c}; {I} = @t.all();
+Derived @t; static_cast<Base&>(@t).n = {c}; {I} = @t.n + @t.all();
+Grid<16> @g{{E}}; {I} = @g.blocks();
+const int& @r = std::min({i}, {i}); {i} += {c}; {I} = @r;
+const int& @r = std::max({i}, {c}); {I} = @r;
+int @w[3] = {1, 2, {E}}; 1[@w] += {c}; {I} = @w[1] + 2[@w];
+std::string @t = std::to_string({I}++); {I} += @t.empty();
+std::vector<int> @v = {1, 2}; {I} = std::accumulate(@v.begin(), @v.end(), 0, [&](int a, int b) { {i}++; return a + b; });
+std::pair<int&, int> @q({i}, 1); @q.first += {c};
+std::tuple<int&> @q({i}); std::get<0>(@q) = {c};
+int @w[2] = {}; (@w[0] = {c}, @w)[1] = {E}; {I} = @w[0] + @w[1];
+{I} = std::min({i}, {c}) + ({B} && ({i} += {c}) > 0);
 Ref @s{{i}}; @s.r += {c};
 Ref @s{{i}}; grow(@s.r);
 auto [@a, @b] = split({E}); {I} = @a + @b;

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from verifier.contracts.lvalues import children_of, plain
 from verifier.contracts.objects import THIS, Address, Record, Unknown, Value, cells_in
 from verifier.contracts.run import Refused
+from verifier.contracts.values import const, dtype_of
 from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ def method(host: Evaluator, node: Node) -> Value:
     span, base = host.span(node), node["base"]
     function = host.code.functions.get(node["fn"])
     place = host.object_place(base) if base is not None else None
-    if place is None and base is not None and not base["t"].endswith("*") and base["k"] != "var":
+    if place is None and base is not None and _makes_object(plain(base)):
         value = host.eval(base)
         if isinstance(value, Record):  # a temporary
             place = Address(f"temporary@0:{span.line}:{span.column}")
@@ -65,6 +67,34 @@ def initialise(host: Evaluator, function: Node) -> None:
         else:
             value = host.coerce(host.whole(member["init"]), member["type"], member["count"])
         host.store(Address(place.cell, (*place.path, member["name"])), value)
+
+
+def _makes_object(node: Node) -> bool:
+    """Whether an expression is a value of its own, and no name of an object that stands elsewhere."""
+    return (
+        node["k"] in ("call", "method", "construct", "init")
+        and not node.get("lvalue")
+        and not node["t"].endswith("*")
+    )
+
+
+def by_default(host: Evaluator, members: list[Node], zero: bool) -> dict[str, Value]:
+    """Members that nobody names where an object is made. ``zero``: those without an initialiser are 0."""
+    out: dict[str, Value] = {}
+    for member in members:
+        if member["init"] is not None:
+            named = _names_this(member["init"])
+            value = Unknown("a member made of others") if named else host.whole(member["init"])
+        elif zero and (dtype_of(member["type"]) is not None or member["type"].endswith("*")):
+            value = const(0, "i32")
+        else:
+            value = Unknown(f"member {member['name']}") if zero else host.uninitialised(member)
+        out[member["name"]] = host.coerce(value, member["type"], member["count"])
+    return out
+
+
+def _names_this(node: Node) -> bool:
+    return node["k"] == "this" or any(map(_names_this, children_of(node)))
 
 
 @contextmanager

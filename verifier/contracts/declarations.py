@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from verifier.contracts import elements
 from verifier.contracts.evaluate import Evaluator
-from verifier.contracts.lvalues import own_call, plain, pure, roots, unchanging
+from verifier.contracts.lvalues import own_call, own_reference, plain, pure, roots, unchanging
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -94,7 +94,7 @@ class Declarations(Evaluator):
         init, identity = plain(variable["init"]), variable["id"]
         if init["k"] in ("bin", "int", "float", "construct"):  # a value of its own
             return
-        if own_call(init) and init.get("lvalue"):
+        if own_reference(init):
             raise Refused(f"{self.span(init)}: a reference that a call returns is not followed")
         self.follow(identity, init)
         if variable["const_ref"]:

@@ -190,8 +190,9 @@ class Evaluator(Memory):
     def _eval_init(self, node: Node, hint: str) -> Value:
         items = tuple(self.eval(i) for i in node["items"])
         if "fields" in node:
-            fields = dict(zip(node["fields"], items, strict=False))
-            return Record(node["t"], {n: fields.get(n, Unknown(f"member {n}")) for n in node["fields"]})
+            held = [self.coerce(i, t) for i, t in zip(items, node["types"], strict=False)]
+            fields = dict(zip(node["fields"], held, strict=False))
+            return Record(node["t"], fields | classes.by_default(self, node["rest"], zero=True))
         if node["t"] == "dim3":
             return self.dim3(list(items), node["items"])
         if len(items) == 1 and (dtype_of(node["t"]) or node["t"].endswith("*")):
@@ -446,6 +447,8 @@ class Evaluator(Memory):
 
     def _eval_construct(self, node: Node, hint: str) -> Value:
         type_ = node["t"]
+        if "members" in node:
+            return Record(type_, classes.by_default(self, node["members"], zero=False))
         if "constructor" in node:
             return classes.construct(self, node)
         if "own" in node:
@@ -584,7 +587,7 @@ class Evaluator(Memory):
                 value = self.eval(argument)
                 self.havoc(value)
                 if isinstance(value, Pointer):
-                    self.fill(value, f"{callee['name']}()")
+                    self.fill(value, f"{callee['name']}()", device=True)
         return Unknown(f"{self.span(node)}: {callee.get('name') or 'a call'}()")
 
     def _eval_method(self, node: Node, hint: str) -> Value:

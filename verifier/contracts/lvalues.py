@@ -75,6 +75,23 @@ def own_call(node: Node) -> bool:
     return False
 
 
+def own_reference(node: Node) -> bool:
+    """Whether it names (a part of) what a function of the host code returns a reference to."""
+    node = plain(node)
+    match node["k"]:
+        case "call" | "operator" | "method" if node.get("lvalue") and own_call(node):
+            return True
+        case "member" | "method":
+            return node["base"] is not None and own_reference(node["base"])
+        case "index" | "un":
+            return own_reference(node["a"])
+        case "operator":
+            return bool(node["args"]) and own_reference(node["args"][0])
+        case "cond":
+            return own_reference(node["a"]) or own_reference(node["b"])
+    return False
+
+
 _READING = ("==", "!=", "<", ">", "<=", ">=", "+", "-", "/", "%", "[]", "!", "*", "->", "bool")
 """Overloaded operators of the libraries that change nothing."""
 _CHANGING = frozenset(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from specs.location import Span
-from verifier.contracts import cuda_calls, tensors
+from verifier.contracts import cuda_calls, streams, tensors
 from verifier.contracts.conversions import Conversions
 from verifier.contracts.inert import touches
 from verifier.contracts.lvalues import pure, roots, through_call
@@ -344,11 +344,16 @@ class Memory(Conversions):
         elif isinstance(value, Unknown):
             self.run.write_anywhere()
 
-    def fill(self, pointer: Pointer, by: str) -> None:
-        """Something that is not followed writes there. Memory without contents counts as written ``by`` it, which is printed."""
+    def fill(self, pointer: Pointer, by: str, *, device: bool = False) -> None:
+        """Something that is not followed writes there: the host, or (``device``) work in the order of a stream.
+
+        Memory without contents counts as written ``by`` it, which is printed.
+        """
         held = self.run.storages.get(pointer.storage)
         if held is not None:
             self.run.write(pointer.storage)
+            if not device:
+                streams.stored(self.run, pointer.storage)
             if by and not held.initialized:
                 held.initialized = True
                 self.run.filled[pointer.storage] = len(self.run.launches), by

@@ -15,6 +15,7 @@ from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
     from verifier.contracts.evaluate import Evaluator
+    from verifier.contracts.run import Run
 
 NOT_FOLLOWED = "?"
 """In the name of a stream that may be another one each time: it is ordered with nothing, not even with itself."""
@@ -45,13 +46,27 @@ def filled(host: Evaluator, call: str, nodes: list[Node], key: str) -> None:
     root = host.run.root(key)
     storage = host.run.storages[root]
     if storage.used_on is not None and _apart(storage.used_on, stream):
-        for seen in host.run.launches:
-            for name_, held in seen.storages.items():
-                if host.run.root(name_) == root:
-                    held.gap = (
-                        f"it is filled on another stream ({host.span(nodes[0])}), and nothing orders the two"
-                    )
+        _doubt(
+            host.run,
+            root,
+            f"it is filled on another stream ({host.span(nodes[0])}), and nothing orders the two",
+        )
     storage.filled_on = stream
+
+
+def stored(run: Run, key: str) -> None:
+    """The host itself stores to memory that it shares with the device: launches that may still run see it too."""
+    root = run.root(key)
+    if root in run.storages and run.storages[root].used_on is not None:
+        _doubt(run, root, "the host stores to it while a launch may still run")
+
+
+def _doubt(run: Run, root: str, gap: str) -> None:
+    """What earlier launches took for the contents of some memory may have been others."""
+    for seen in run.launches:
+        for name_, held in seen.storages.items():
+            if run.root(name_) == root:
+                held.gap = gap
 
 
 def launched(host: Evaluator, pointers: Iterable[Pointer], stream: str, span: Span) -> None:

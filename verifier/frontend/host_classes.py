@@ -72,8 +72,11 @@ class ClassReader:
 
     def _init_list(self, cursor: Cursor, children: list[Cursor]) -> Node:
         """A class of the host code has its ``fields``; one with references or a destructor is an object made by ``own`` code."""
+        named = [_designated(c) for c in children]
         items = [self._expr(c) for c in children]
         owner = cursor.type.get_canonical().get_declaration()
+        if any(n is not None for n in named):
+            return self._designated_list(owner, children, named)
         if owner.kind not in CLASSES or owner.location.line < self.first:
             return {"k": "init", "items": items}
         fields = list(cursor.type.get_canonical().get_fields())
@@ -86,8 +89,32 @@ class ClassReader:
         plain = plain and not any(f.is_bitfield() for f in fields)
         plain = plain and all(_whole(c, f) for c, f in zip(children, fields, strict=False))
         if plain:
-            return {"k": "init", "items": items, "fields": [f.spelling for f in fields]}
+            rest = self._members(owner, {}, len(items))
+            names, types = [f.spelling for f in fields], [type_text(f.type) for f in fields]
+            return {"k": "init", "items": items, "fields": names, "types": types, "rest": rest}
         return {"k": "unknown", "why": "initialisation of a class that is not followed", "args": items}
+
+    def _designated_list(self, owner: Cursor, children: list[Cursor], named: list[str | None]) -> Node:
+        """``{.n = 4, .block = 256}``: as if it were written in full."""
+        simple = all(named) and owner.location.line >= self.first and is_plain(owner, self.first)
+        fields = list(owner.type.get_canonical().get_fields()) if simple else []
+        values = {n: list(c.get_children())[-1] for n, c in zip(named, children, strict=True) if n}
+        simple = simple and not self._own(owner, None) and not self._acts_by_default(owner)
+        simple = simple and all(
+            not f.is_bitfield() and f.type.get_canonical().kind not in REFERENCE_TYPES for f in fields
+        )
+        simple = simple and all(_whole(values[f.spelling], f) for f in fields if f.spelling in values)
+        if not simple or set(values) - {f.spelling for f in fields}:
+            args = [self._expr(c) for c in children]
+            return {"k": "unknown", "why": "initialisation by name that is not followed", "args": args}
+        types = {f.spelling: type_text(f.type) for f in fields}
+        return {
+            "k": "init",
+            "items": [self._expr(v) for v in values.values()],
+            "fields": list(values),
+            "types": [types[name] for name in values],
+            "rest": [m for m in self._members(owner, {}) if m["name"] not in values],
+        }
 
     def _made(self, owner: Cursor, constructor: Cursor) -> Node:
         """What runs where an object of a class of the host code is made, or later, where it ends: ``own``.
@@ -106,6 +133,9 @@ class ClassReader:
             and not any(f.is_bitfield() or f.type.get_canonical().kind in REFERENCE_TYPES for f in fields)
         )
         kinds = {c.kind for c in definition.get_children()}
+        if constructor.location == owner.location and not own and len(list(constructor.get_arguments())) == 0:
+            whole = is_plain(owner, self.first) and not any(f.is_bitfield() for f in fields)
+            return {"members": self._members(owner, {})} if whole else {}
         if simple and not kinds & {CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF, CursorKind.CXX_TRY_STMT}:
             return {"own": own, "constructor": key}
         return {"own": own} if own else {}
@@ -173,22 +203,21 @@ class ClassReader:
                 member = child.spelling
             elif child.kind.is_expression() and member:
                 written[member], member = child, ""
-        fields = []
-        for field in constructor.semantic_parent.type.get_canonical().get_fields():
+        return {"fields": self._members(constructor.semantic_parent, written)}
+
+    def _members(self, owner: Cursor, written: dict[str, Cursor], skip: int = 0) -> list[Node]:
+        """The members of a class in their order, but for the first, each with what initialises it."""
+        out: list[Node] = []
+        for field in list(owner.type.get_canonical().get_fields())[skip:]:
             type_ = field.type.get_canonical()
             given = written.get(field.spelling)
             if given is None:
                 default = [c for c in field.get_children() if c.kind.is_expression()]
                 given = default[-1] if default and type_.kind not in ARRAYS else None
-            fields.append(
-                {
-                    "name": field.spelling,
-                    "type": type_text(field.type),
-                    "count": type_.element_count if type_.kind == TypeKind.CONSTANTARRAY else None,
-                    "init": self._expr(given) if given is not None else None,
-                }
-            )
-        return {"fields": fields}
+            count = type_.element_count if type_.kind == TypeKind.CONSTANTARRAY else None
+            init = self._expr(given) if given is not None else None
+            out.append({"name": field.spelling, "type": type_text(field.type), "count": count, "init": init})
+        return out
 
     def _kind_of_method(self, target: Cursor) -> Node:
         """``const``: also no member of the class may change all the same."""
@@ -216,6 +245,15 @@ def is_plain(owner: Cursor | None, first: int) -> bool:
     return owner.kind != CursorKind.UNION_DECL and CursorKind.CXX_BASE_SPECIFIER not in children
 
 
+def _designated(item: Cursor) -> str | None:
+    """The member that an item of a braced list names, "" for anything else that it may name."""
+    parts = list(item.get_children()) if item.kind == CursorKind.UNEXPOSED_EXPR else []
+    members = [c.spelling for c in parts if c.kind == CursorKind.MEMBER_REF]
+    if len(parts) < 2 and not members:
+        return None
+    return members[0] if len(members) == 1 and len(parts) == 2 else ""
+
+
 def _whole(item: Cursor, field: Cursor) -> bool:
     """Whether an item of a braced list initialises just this field, with no braces left out."""
     type_ = field.type.get_canonical()
@@ -227,7 +265,13 @@ def _whole(item: Cursor, field: Cursor) -> bool:
 
 def acts(cursor: Cursor) -> bool:
     """Whether evaluating an expression that the tree leaves out might change something."""
-    return any(c.kind in _ACTS or _changes(c) for c in cursor.walk_preorder())
+    waiting = [cursor]
+    while waiting:
+        part = waiting.pop()
+        if part.kind in _ACTS or _changes(part):
+            return True
+        waiting += part.get_children()
+    return False
 
 
 def _changes(cursor: Cursor) -> bool:

@@ -299,6 +299,14 @@ class ExpressionReader(ClassReader):
                 if callee.kind != CursorKind.MEMBER_REF_EXPR
                 else next(iter(callee.get_children()), callee)
             )
+            if "fn" in info:
+                return {
+                    "k": "method",
+                    **info,
+                    "base": self._expr(base),
+                    "args": [],
+                    **self._kind_of_method(target),
+                }
             return {"k": "cast", "a": self._expr(base), "explicit": False}
         if (
             target.kind == CursorKind.CXX_METHOD
