@@ -252,3 +252,26 @@ def test_odd_file_names(read: Read) -> None:
 
 def test_deterministic(read: Read) -> None:
     assert read(KERNEL).device == read(KERNEL).device
+
+
+def test_a_header_that_several_host_files_include_stands_once(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "shape.h").write_text("struct Shape { int n; };\n")
+    kernel = f'#pragma once\n#include "shape.h"\n{KERNEL}'
+    (tmp_path / "bind.cpp").write_text(
+        '#include "shape.h"\nvoid launch(Shape s);\nvoid bound() { launch({3}); }\n'
+    )
+    (tmp_path / "use.cu").write_text('#include "k.cuh"\nvoid launch(Shape s) { k<<<s.n, 1>>>(0); }\n')
+    host = read(kernel, "k.cuh", host_files=[tmp_path / "bind.cpp", tmp_path / "use.cu"]).host
+    assert [host.count(x) for x in ("struct Shape", "void k(", "void launch(Shape s) {")] == [1, 1, 1]
+
+
+def test_what_stands_inside_of_a_function_stays(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "step.inc").write_text("n = n + 1;\n")
+    (tmp_path / "a.cpp").write_text('int f(int n) {\n#include "step.inc"\nreturn n; }\n')
+    (tmp_path / "b.cpp").write_text('int g(int n) {\n#include "step.inc"\nreturn n; }\n')
+    (tmp_path / "c.cpp").write_text('int n = 1\n#include "more.inc"\n;\n')
+    (tmp_path / "d.cpp").write_text('int m = 1\n#include "more.inc"\n;\n')
+    (tmp_path / "more.inc").write_text("+ 1\n")
+    files = [tmp_path / name for name in ("a.cpp", "b.cpp", "c.cpp", "d.cpp")]
+    host = read(KERNEL, host_files=files).host
+    assert host.count("n = n + 1;") == 2 and host.count("+ 1\n") == 2

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from specs.location import Span
 from verifier.isolation.sandbox import Sandbox
-from verifier.source import headers, macros
+from verifier.source import headers, host_text, macros
 from verifier.source.declarations import parse
 from verifier.source.device_text import Conditional, DeviceText, SourceText, Submission
 from verifier.source.errors import NoKernel, SourceError
@@ -62,7 +62,7 @@ def load(
     )
     if not device.kernels and not problems:
         raise NoKernel("has no __global__ function", where, "name a file with a CUDA kernel")
-    host = "".join(part.host for part in parts)
+    host = host_text.joined([text for part in parts for text in part.host])
     torch = any(map(headers.is_torch, device.system_includes)) or "PYBIND11_MODULE" in host
     return Submission(
         path=str(path),
@@ -81,10 +81,10 @@ def load(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One compilation: its device code cut out and its host text."""
+    """One build: its device code cut out, and the host text of each compilation."""
 
     cut: Cut
-    host: str
+    host: tuple[str, ...]
     system_includes: tuple[str, ...]
     user_headers: tuple[tuple[str, str], ...]
     texts: tuple[SourceText, ...]
@@ -105,7 +105,7 @@ def _part(build: Build, reader: Reader, arch: str, defines: Mapping[str, str]) -
         by_arch = any("__CUDA_ARCH__" in text.text for text in device.texts)
         host = reader.preprocess(source, arch=arch, device=False, defines=merged) if by_arch else device
         expanded += [host, device] if by_arch else [device]
-    host_text = expanded[0].text if expanded else ""
+    hosts = [e.text for e in expanded[:1]]
     if build.folders and any(e.user_headers for e in expanded):
         cut_problems += (
             "extra_include_paths may lead to other headers than those beside the file; pass -I DIR",
@@ -113,10 +113,10 @@ def _part(build: Build, reader: Reader, arch: str, defines: Mapping[str, str]) -
     for named in build.cpp:
         macros_ = {**build.host_defines, **defines} if build.inline else merged
         expanded.append(reader.preprocess(named.source, arch=arch, device=False, defines=macros_))
-        host_text += expanded[-1].text
+        hosts.append(expanded[-1].text)
     return _Part(
         cut,
-        host_text,
+        tuple(hosts),
         tuple(dict.fromkeys(i for e in expanded for i in e.system_includes)),
         tuple(dict.fromkeys(h for e in expanded for h in e.user_headers)),
         tuple(dict.fromkeys(t for e in expanded for t in e.texts)),
