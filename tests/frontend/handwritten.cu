@@ -39,6 +39,8 @@ struct Late : Started { int w = v * 2; };
 struct Late2 : Started { int w; __device__ Late2(int k) : w(v + k) {} };
 struct Inner { Started s; int z; __device__ Inner(int k) : z() { z += k; } };
 struct Listed : Defaults { int e; __device__ Listed(int k) : Defaults{k}, e(b) {} };
+struct Point { int x, y; __device__ Point(int r = 1, int i = 2) : x(r), y(i) {} };
+struct Segment { Point from; Point to = 7; };
 struct Maker { int a = 100; __device__ int make(int k); };
 struct Follows { int a; int b = a + 1; __device__ Follows(int k) : a(k) {} };
 __device__ int Maker::make(int k) { Follows f(k); return f.b * 10 + a; }
@@ -147,3 +149,5 @@ __global__ void delegated(long long *out, int a, int b) { Halves h(a & 1023), g(
 __global__ void implicit(long long *out, int a, int b) { Late l, k{}; Late2 m(b & 255); Inner i(a & 255); Started s[2];
     out[0] = l.v + l.w * 3LL + k.w + m.v + m.w + i.s.v * 100 + i.z + s[b & 1].v; }
 __global__ void own_object(long long *out, int a, int b) { Maker m; out[0] = m.make(a & 255); }
+__global__ void default_arguments(long long *out, int a, int b) { Point z[3] = {Point(a & 255, 2), Point(7)}; Segment s, t{};
+    out[0] = z[0].x + z[1].y * 3LL + z[2].x + z[2].y * 100 + s.from.y + s.to.x * 10 + t.to.y + t.from.x * 1000 + (b & 1); }

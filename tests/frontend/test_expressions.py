@@ -207,6 +207,7 @@ DECLARED = """__device__ int undeclared_but_declared(int);
 struct Own { int v; __device__ Own &operator=(const Own &o) { v = o.v + 1; return *this; } };
 struct Holds { Own own; __device__ int later() { auto f = [*this]() { return own.v; }; own.v = 7; return f(); } };
 struct Loop { int v; Loop *next; };
+struct Point { int x, y; __device__ Point(int r = 1, int i = 2) : x(r), y(i) {} };
 template <class F> __device__ int twice(F f) { return f() * 10 + f(); }
 template <class... A> __device__ int count(A...) { return sizeof...(A); }
 """
@@ -241,6 +242,9 @@ template <class... A> __device__ int count(A...) { return sizeof...(A); }
         ("auto f = [k]() mutable { return ++k; }; o[0] = f() * 2 + k;", ""),
         ("o[0] = twice([k]() mutable { return ++k; });", ""),
         ("Holds a; a.own.v = k; o[0] = a.later();", "lambda"),
+        ("Point p[2] = {1, 2}; o[0] = p[1].x;", "initialiser list"),
+        ("struct { Point at; int z; } p = {k, 2}; o[0] = p.z;", "initialiser list"),
+        ("Point p[2] = {Point(1), {2}}; o[0] = p[1].x;", ""),
         ("Loop a; a.next = nullptr; o[0] = a.next->v;", "member"),
         ("o[0] = count(1, 2.0f, k) + count();", ""),
     ],

@@ -139,7 +139,7 @@ class Construction(Calls):
         function = self._default_constructor(record)
         body = function.body if function is not None else None
         if function is not None and body is not None:
-            self._run(target, function, body, (), function, record)
+            self._run(target, function, body, _defaults(function), function, record)
             return
         with self.object_made(target):
             for base in self.types.bases(record):
@@ -223,14 +223,14 @@ class Construction(Calls):
         )
 
     def _default_constructor(self, record: CType) -> Node | None:
-        """The constructor without parameters that the class declares, if it declares one."""
+        """The constructor that the class declares and that can be called without arguments, if there is one."""
         if record.declaration.start < 0:
             return None
         own = [m for m in record.members if m.kind == "CONSTRUCTOR" and not m.copies]
         templates = [m for m in record.members if m.kind == "FUNCTION_TEMPLATE" and _names_class(m, record)]
         for function in own:
             parameters = [child for child in function.children if child.kind == "PARM_DECL"]
-            if not parameters:
+            if len(_defaults(function)) == len(parameters):
                 written = function.definition if function.definition.exists else function
                 if record.declaration.template.exists and written.body is not None:
                     raise Refused(
@@ -291,6 +291,15 @@ def _initialisers(callee: Node, record: CType) -> _Written:
     return written
 
 
+def _defaults(function: Node) -> list[Node]:
+    """The default arguments of the parameters that have one."""
+    found = []
+    for parameter in function.children:
+        if parameter.kind == "PARM_DECL":
+            found += [c for c in parameter.operands if c.kind.endswith(("EXPR", "LITERAL", "OPERATOR"))][-1:]
+    return found
+
+
 def _names_class(function: Node, record: CType) -> bool:
     return function.spelling.partition("<")[0] == record.declaration.spelling
 
@@ -313,6 +322,15 @@ def _initial(child: Node, record: CType, written: Mapping[str, Node | None]) -> 
 def reads_members(node: Node) -> bool:
     """Whether an initialiser may read what it stands in, which may have no value yet."""
     return node.kind in ("MEMBER_REF_EXPR", "CXX_THIS_EXPR") or any(map(reads_members, node.children))
+
+
+def is_made(record: CType) -> bool:
+    """Whether the class has constructors: no list goes through to its members."""
+    return record.kind == "RECORD" and any(
+        (m.kind == "CONSTRUCTOR" and not m.copies)
+        or (m.kind == "FUNCTION_TEMPLATE" and _names_class(m, record))
+        for m in record.members
+    )
 
 
 def own_fields(type_: CType) -> list[Node]:

@@ -19,6 +19,7 @@ from verifier.frontend.device_clang import CType, Node
 from verifier.frontend.device_construction import (
     Construction,
     field_default,
+    is_made,
     item_type,
     own_fields,
     reads_members,
@@ -316,6 +317,8 @@ class Initialisers(Construction):
                 queue.pop(0)
                 self.initialise_part(part, part_made, item, item.span)
             else:
+                if item.type.kind == "RECORD" or is_made(item_type(part_made)):
+                    raise Refused("initialiser list", "that converts an item to a class", item.span)
                 self._consume(part, part_type, part_made, queue, span)
 
     def _left_out(self, target: LValue, part: LValue, made: CType, field: Node | None, span: Span) -> None:
