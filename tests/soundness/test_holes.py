@@ -88,7 +88,6 @@ def test_each_fault_has_a_twin_or_says_why_not() -> None:
     assert alone == {
         "async_pipeline_buffer",
         "async_pipeline_late",
-        "async_pipeline_wait",
         "contract_contradiction",
         "contract_shrinks",
         "contract_shrinks_to_zero",

@@ -78,3 +78,10 @@ def test_copies_of_a_plain_loop_are_waited_for_after_it() -> None:
         "engine",
         "thread",
     ]
+
+
+def test_a_round_may_leave_what_it_started_in_flight() -> None:
+    body = COPY + "__pipeline_commit(); " + LOOP % (COPY + "__pipeline_commit(); __pipeline_wait_prior(1);")
+    assert "async" not in moments(body + " __pipeline_wait_prior(0);")
+    late = COPY + "__pipeline_commit(); " + LOOP % (COPY + "__pipeline_wait_prior(1); __pipeline_commit();")
+    assert "async" in moments(late + " __pipeline_wait_prior(0);")

@@ -44,7 +44,8 @@ from verifier.symex.summary import Operation, Summary
 
 ROUNDS = 10
 _PATIENT = 6
-"""So many rounds give each operation a claim of its own; then all that depends on a failing one is modular at once."""
+"""So many rounds (within half of the time) give each operation a claim of its own; then all that depends on a failing
+one is modular at once."""
 _SECOND_ROUND = (300, 1100)
 """Sizes at which loops over blocks of usual sizes make a second round: there, threads meet whose steps differ."""
 MAX_OBLIGATIONS = 20_000
@@ -132,9 +133,10 @@ class _Engine:
         dropped: frozenset[object] = frozenset()
         order: frozenset[Note] = frozenset()
         stable = False
+        half = (time.monotonic() + self.settings.deadline) / 2
         try:
             for n in range(ROUNDS):
-                self.patient = n < _PATIENT
+                self.patient = n < _PATIENT and time.monotonic() < half
                 cap, record = self.settings.cap, self.settings.evidence
                 host = Claims(
                     launch_side(self.kernel, self.contract, cap=cap, wrapped=wrapped, record=record)
@@ -201,13 +203,13 @@ class _Engine:
         return time.monotonic() > self.settings.deadline
 
     def _all_unknown(self, reason: Reason, detail: str) -> KernelVerdicts:
-        return KernelVerdicts(
-            tuple(
-                PropertyResult(p, Verdict.UNKNOWN, reason, detail, span=self.kernel.span)
-                for p in self._known()
-            ),
-            tuple(self.findings),
-        )
+        """But for what a run has shown already: a witness stands on its own."""
+        seen = {
+            f.id: PropertyResult(f.id, Verdict.REFUTED, None, f.message, span=f.span) for f in self.findings
+        }
+        unknown = PropertyResult("", Verdict.UNKNOWN, reason, detail, span=self.kernel.span)
+        results = (seen.get(p) or replace(unknown, id=p) for p in self._known())
+        return KernelVerdicts(tuple(results), tuple(self.findings))
 
     def _known(self) -> list[str]:
         available = checks.find()

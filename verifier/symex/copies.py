@@ -172,8 +172,9 @@ class Carried:
         self.before = self.entry.copies = tuple(c for c in self.before if c[0].origin != _CARRIED)
 
     def head(self, state: State) -> None:
+        """What is in flight belongs to group 1 or an earlier one; the groups of this round are 2, 3, …"""
         if self.followed:
-            state.copies = ((self.item, 0),)
+            state.copies, state.groups = ((self.item, 1),), 1
 
     def close(self, end: State, label: str, plain: bool) -> None:
         """After the round. ``plain``: the loop has no barrier and is left at its test only."""

@@ -40,8 +40,9 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
     tried = [(group, back, who) for who in writers for group, back in _groups(c, read)]
     for group, back, who in tried:
         goal = _goal(c, read, group, back, who)
-        if goal is not None and goal.op == "and":
-            goal = t.and_(*(g for g in goal.args if g not in given))
+        if goal is not None:
+            parts = goal.args if goal.op == "and" else (goal,)
+            goal = t.and_(*(g for g in parts if g not in given))
         if goal is not None and goal is not t.false and goal not in goals:
             goals.append(goal)
             if back is None:
@@ -55,8 +56,15 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
 
 
 def _tried(goals: list[Term]) -> list[Term]:
-    """The latest stores, and those of the others that depend on least (arrays are filled early); small ones first."""
-    size = {g: len(atoms([g])) for g in goals}
+    """The latest stores, and those of the others that depend on least (arrays are filled early); small ones first.
+
+    A writer that depends on data of its own can hardly be shown: such ones come last.
+    """
+    size: dict[Term, tuple[bool, int]] = {}
+    for g in goals:
+        parts = atoms([g])
+        loaded = any(x.op in ("app", "bapp", "float") and x.name.endswith("!writer") for x in parts)
+        size[g] = loaded, len(parts)
     chosen = [*goals[:12], *sorted(goals[12:], key=size.__getitem__)[:3]]
     return sorted(chosen, key=size.__getitem__)
 
@@ -132,9 +140,13 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
             unknowns[part] = part
         start = t.substitute(store.offset, known)
         equations = [(t.add(start, t.mul(t.const(read.size), part)), read.offset)]
-    solved = solve(c, equations, unknowns)
+    said = _said_by_guard(c, store.guard, known, unknowns)
+    solved = solve(c, [*equations, *((p, t.zero) for p, movable in said if len(movable) == 1)], unknowns)
+    if solved is None:
+        solved = solve(c, equations, unknowns)
     if solved is None:
         return None
+    _pin(c, said, unknowns, solved)
     for u in unknowns:
         solved.setdefault(u, u if u in s.geometry.thread and who == "open: itself" else t.zero)
     for u in own_axes:
@@ -186,6 +198,39 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
     together = _same_interval_plain(c, tuple(moved), mine)
     goals.append(t.or_(itself if store.agent == "thread" else t.false, t.not_(together)))
     return t.and_(*goals)
+
+
+def _said_by_guard(
+    c: Claims, guard: Term, known: dict[Term, Term], unknowns: dict[Term, Term]
+) -> list[tuple[Term, list[Term]]]:
+    """Sums that the store's condition says are 0 (``tid == k + 1``, ``tid % 32 == 31``), with their unknown atoms.
+
+    They only choose which writer is tried.
+    """
+    t = c.s.t
+    found = []
+    for x in conjuncts([guard]):
+        if x.op != "eq0":
+            continue
+        total = t.substitute(x.args[0], known)
+        open_ = {m: k for m, k in t.poly(total).items() if any(_depends(a, unknowns) for a in m)}
+        if open_ and all(len(m) == 1 and abs(k) == 1 for m, k in open_.items()):
+            found.append((total if next(iter(open_.values())) > 0 else t.neg(total), [m[0] for m in open_]))
+    return found
+
+
+def _pin(
+    c: Claims, said: list[tuple[Term, list[Term]]], unknowns: dict[Term, Term], solved: dict[Term, Term]
+) -> None:
+    """Values of what the index map leaves open, where the store's condition has it equal to something that is known."""
+    t = c.s.t
+    for total, movable in said:
+        left = [a for a in movable if a not in solved]
+        if len(left) != 1 or left[0] not in unknowns:
+            continue
+        coef = t.poly(total)[(left[0],)]
+        rest = t.substitute(t.sub(total, t.mul(t.const(coef), left[0])), solved)
+        solved[left[0]] = t.neg(rest) if coef == 1 else rest
 
 
 def _same_interval_plain(c: Claims, store: tuple[Epoch, ...], read: tuple[Epoch, ...]) -> Term:
