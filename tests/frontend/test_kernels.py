@@ -115,6 +115,17 @@ def test_a_name_of_cuda_that_is_not_declared_is_unknown_not_unreadable() -> None
     assert len(next(kernel for kernel in module.kernels if kernel.name == "uses").params) == 2
 
 
+def test_a_launch_from_a_kernel_is_refused_by_name() -> None:
+    text = (
+        "__global__ void child(int *o) { o[0] = 1; } __global__ void parent(int *o) { child<<<1, 1>>>(o); }"
+    )
+    module = read(text)
+    found = {kernel.name: kernel.body for kernel in module.kernels}
+    (stmt,) = found["parent"]
+    assert module.diagnostics == () and isinstance(found["child"][0], n.Store)
+    assert isinstance(stmt, n.Unsupported) and stmt.detail == "a launch from device code"
+
+
 @pytest.mark.parametrize("name", ["__logf1p", "__sqrtf", "__float2half2", "__fmaxf", "__atomicAdd"])
 def test_a_name_like_cudas_that_cuda_does_not_have_is_an_error(name: str) -> None:
     module = read(f"__global__ void f(float *o) {{ o[0] = {name}(o[1]); }}")

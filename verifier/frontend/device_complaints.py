@@ -39,10 +39,16 @@ _SHIM_CLASS = re.compile(
 )
 
 
+_NO_CONFIGURATION = "use of undeclared identifier cudaConfigureCall"
+_CONFIGURED = re.compile(rb"[\w:]+\s*(?:<[^;{}<]*>)?\s*<<<")
+LAUNCH = "a launch from device code"
+
+
 def sort_complaints(complaints: Sequence[Complaint], root: Node) -> tuple[list[Complaint], list[Complaint]]:
     """(errors of the text, undeclared names and their consequences)."""
     if not complaints:
         return [], []
+    complaints = [replace(c, message=LAUNCH) if _is_launch(c, root) else c for c in complaints]
     extents = list(_declarations(root))
     groups: dict[tuple[int, int], list[Complaint]] = {}
     for complaint in sorted(complaints, key=lambda c: c.offset):
@@ -62,9 +68,16 @@ def sort_complaints(complaints: Sequence[Complaint], root: Node) -> tuple[list[C
     return errors, undeclared
 
 
+def _is_launch(complaint: Complaint, root: Node) -> bool:
+    """What the parser says of ``k<<<1, 1>>>(…)`` in device code."""
+    if complaint.message.startswith("reference to __global__ function"):
+        return bool(_CONFIGURED.match(root.unit.text, complaint.offset))
+    return complaint.message == _NO_CONFIGURATION
+
+
 def is_undeclared(complaint: Complaint) -> bool:
     message = complaint.message
-    if message == "expected namespace name":
+    if message in ("expected namespace name", LAUNCH):
         return True
     named = _NAMED.search(message)
     if named is not None:
