@@ -115,6 +115,9 @@ def test_acceptance_is_recorded_for_text_and_contract(tmp_path: Path) -> None:
 
     other = replace(submission, device=replace(submission.device, sha256="1" * 64))
     assert all(unaccepted(c) for c in made(other, lock=lock).contracts)
+    called = cu_submission(COMMENTS + K + "void caller(int n) { if (n > 4096) throw 1; }\n")
+    assert called.device.sha256 == submission.device.sha256
+    assert all(unaccepted(c) for c in made(called, lock=lock).contracts)
     again = lock_file.accept(changed, lock=lock, reviewer="bob", date="2026-02-01")
     assert len(json.loads(lock.read_text())["accepted"]) == len(again) == 1
 

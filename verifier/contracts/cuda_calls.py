@@ -39,7 +39,7 @@ _HARMLESS = frozenset(
 )
 
 _HANDLES = frozenset(
-    "cudaEventCreate cudaEventCreateWithFlags cudaStreamCreate cudaStreamCreateWithFlags".split()
+    "cudaEventCreate cudaEventCreateWithFlags cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority".split()
 )
 
 _DEVICE = {
@@ -92,6 +92,7 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
         freed = host.eval(nodes[0])
         if isinstance(freed, Pointer) and freed.storage in run.storages:
             run.write(freed.storage)
+            streams.freed(host, name, nodes, freed.storage)
             run.storages[freed.storage].gap = f"{host.span(node)}: it was freed"
         return success
     if name in ("cudaMallocHost", "cudaHostAlloc"):
@@ -103,6 +104,9 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
         place = host.eval(nodes[0])
         if isinstance(place, Address):
             label = f"{place.cell}{list(place.path)} {host.span(node)}"
+            flags = host.eval(nodes[1]) if name.startswith("cudaStreamCreateWith") else const(0, "i32")
+            if not isinstance(flags, Int) or flags.value != 0:
+                label = streams.NONBLOCKING + label
             host.store(place, Unknown("the current device") if name == "cudaGetDevice" else Text(label))
         return success
     if name == "cudaGetDeviceProperties":
@@ -142,6 +146,9 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
     if name in ("cudaMemcpyToSymbol", "cudaMemcpyFromSymbol", "cudaEventElapsedTime"):
         host.overwrite(host.eval(nodes[0]), f"{host.span(node)}: {name}()")
         return success
+    if name in ("cudaDeviceReset", "cudaSetDevice"):
+        _other_device(host, name, nodes, node)
+        return success
     streams.synchronised(host, name, nodes)
     for argument in nodes:
         if name in _HARMLESS or name.startswith(("cudaGetError", "cudaEvent")):
@@ -149,6 +156,18 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
         else:
             host.havoc_node(argument)
     return success
+
+
+def _other_device(host: Evaluator, name: str, nodes: list[Node], node: Node) -> None:
+    """The memory that was allocated before is gone, or another device's."""
+    run, which = host.run, host.eval(nodes[0]) if nodes else None
+    device = which.text if isinstance(which, Int) else f"{host.span(node)}"
+    if name == "cudaDeviceReset" or device != run.chosen_device:
+        for storage in run.storages.values():
+            if storage.how == "cuda" or (isinstance(which, Int) and which.value):
+                storage.gap = storage.gap or f"{host.span(node)}: {name}() after it was allocated"
+    if name == "cudaSetDevice":
+        run.chosen_device = device
 
 
 def _malloc(host: Evaluator, nodes: list[Node], node: Node, name: str) -> None:
@@ -173,5 +192,6 @@ def _malloc(host: Evaluator, nodes: list[Node], node: Node, name: str) -> None:
     else:
         storage.gap = f"{host.span(node)}: the size of {label} is not followed"
     run.add_storage(key, storage)
+    streams.allocated(host, name, nodes, key)
     size = SIZES[dtype] * lanes if dtype else (1 if "void" in pointee else 0)
     host.store(place, Pointer(key, const(0, PY), dtype, lanes, size))

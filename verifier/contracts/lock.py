@@ -1,7 +1,8 @@
 """The lock file: which contracts that came with a submission a person has accepted.
 
-A contract is accepted for one device text: the digest covers both, so that a change of either needs a new look. The file
-is trusted (read from the base branch in CI), JSON, one entry a kernel, sorted, so that a diff of it is readable.
+A contract is accepted for one submission: the digest covers it, the device text and the host code, so that a change of any of
+them needs a new look. The file is trusted (read from the base branch in CI), JSON, one entry a kernel, sorted, so that a
+diff of it is readable.
 
 Example::
 
@@ -35,8 +36,10 @@ class Accepted:
 
 
 def digest(stated: Stated, submission: Submission) -> str:
-    """Of the contract's text and the device text it was accepted for."""
-    return hashlib.sha256(f"{stated.canonical()}\n{submission.device.sha256}".encode()).hexdigest()
+    """Of the contract's text, and the device text and host code it was accepted for: callers are to keep its clauses."""
+    callers = hashlib.sha256(f"{submission.host}\0{submission.python}".encode()).hexdigest()
+    text = f"{stated.canonical()}\n{submission.device.sha256}\n{callers}"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read(path: Path | None) -> tuple[Accepted, ...]:

@@ -43,8 +43,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing established on the path. ``text``: a clause; or ``same``: two shapes that are equal; or ``prefix``: the
-    second shape begins with the dims of the first."""
+    """One thing established on the path. ``text``: a clause; or ``same``: equal shapes; or ``prefix``: how the first begins."""
 
     text: str
     origin: Origin
@@ -219,6 +218,7 @@ class Run:
         """Clauses in normal form, for each set of replacements (see emit)."""
         self.exploration: Exploration | None = None
         """That which this path belongs to."""
+        self.chosen_device = "0"
         self.before = (0, 0, 0)
         """How many launches, writes in loops and late gaps the path had when it was copied from another."""
 

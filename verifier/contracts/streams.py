@@ -15,11 +15,15 @@ from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
     from verifier.contracts.evaluate import Evaluator
-    from verifier.contracts.run import Run
+    from verifier.contracts.run import Run, Storage
 
 NOT_FOLLOWED = "?"
 """In the name of a stream that may be another one each time: it is ordered with nothing, not even with itself."""
 POOL = "pool "
+NONBLOCKING = "nonblocking "
+"""In the name of a stream that does not wait for the default stream."""
+_LEGACY = "(legacy)"
+"""Work of a call without a stream: every stream but those waits for it, and it for them."""
 _STREAM_AT = {"cudaMemcpyAsync": 4, "cudaMemsetAsync": 3}
 
 
@@ -39,19 +43,36 @@ def name(host: Evaluator, node: Node) -> str:
 
 def filled(host: Evaluator, call: str, nodes: list[Node], key: str) -> None:
     """A copy or fill of ``key`` that may still run when the call has returned."""
-    if call not in _STREAM_AT:
-        return
-    given = nodes[_STREAM_AT[call] :]
-    stream = name(host, given[0]) if given and given[0]["k"] != "default" else ""
+    if call in _STREAM_AT:
+        given = nodes[_STREAM_AT[call] :]
+        stream = name(host, given[0]) if given and given[0]["k"] != "default" else ""
+    else:
+        stream = _LEGACY
+    storage = _ends_use(host, nodes[0], key, stream, "filled")
+    copied = call == "cudaMemcpy" and any(n.get("name") == "cudaMemcpyHostToDevice" for n in nodes)
+    storage.filled_on = None if copied else stream
+
+
+def allocated(host: Evaluator, call: str, nodes: list[Node], key: str) -> None:
+    """``cudaMallocAsync``: the memory is there for its stream."""
+    if call == "cudaMallocAsync" and len(nodes) > 2 and nodes[2]["k"] != "default":
+        host.run.storages[key].filled_on = name(host, nodes[2])
+
+
+def freed(host: Evaluator, call: str, nodes: list[Node], key: str) -> None:
+    """``cudaFreeAsync`` on another stream than that of a launch does not wait for it."""
+    if call == "cudaFreeAsync" and len(nodes) > 1 and nodes[1]["k"] != "default":
+        _ends_use(host, nodes[0], key, name(host, nodes[1]), "freed")
+
+
+def _ends_use(host: Evaluator, node: Node, key: str, stream: str, how: str) -> Storage:
+    """Launches that may still use the memory are not ordered with what happens to it on ``stream``."""
     root = host.run.root(key)
     storage = host.run.storages[root]
     if storage.used_on is not None and _apart(storage.used_on, stream):
-        _doubt(
-            host.run,
-            root,
-            f"it is filled on another stream ({host.span(nodes[0])}), and nothing orders the two",
-        )
-    storage.filled_on = stream
+        why = f"it is {how} on another stream ({host.span(node)}), and nothing orders the two"
+        _doubt(host.run, root, why)
+    return storage
 
 
 def stored(run: Run, key: str) -> None:
@@ -88,11 +109,14 @@ def synchronised(host: Evaluator, call: str, nodes: list[Node]) -> None:
         return
     only = name(host, nodes[0]) if call == "cudaStreamSynchronize" and nodes else None
     for storage in host.run.storages.values():
-        if only is None or not _apart(storage.filled_on or "", only):
+        legacy = storage.filled_on == _LEGACY and only != ""
+        if only is None or not (legacy or _apart(storage.filled_on or "", only)):
             storage.filled_on = None
         if only is None or not _apart(storage.used_on or "", only):
             storage.used_on = None
 
 
 def _apart(one: str, other: str) -> bool:
+    if _LEGACY in (one, other):
+        return any(s.startswith((POOL, NONBLOCKING)) or NOT_FOLLOWED in s for s in (one, other))
     return one != other or NOT_FOLLOWED in one

@@ -56,6 +56,11 @@ def load(
     parts = [_part(build, reader, arch, defines) for build in (*builds, Build(cpp=others))]
     device = _device(parts, builds, defines)
     problems += tuple(dict.fromkeys(p for part in parts for p in part.problems)) + _clashes(parts)
+    named = [{**b.defines, **b.host_defines} for b in builds] + [defines]
+    if any(_PER_THREAD in t.text for part in parts for t in part.texts) or any(
+        _PER_THREAD in n for n in named
+    ):
+        problems += (f"{path}: {_PER_THREAD}: calls without a stream are on one that others do not wait for",)
     conditionals = tuple({c.name: c for part in parts for c in part.conditionals}.values())
     problems += tuple(
         f"{c.span}: the build decides {c.name}; {_decide(c.name)}" for c in conditionals if not c.tool
@@ -77,6 +82,9 @@ def load(
         texts=tuple(dict.fromkeys(t for part in parts for t in part.texts)),
         conditionals=conditionals,
     )
+
+
+_PER_THREAD = "CUDA_API_PER_THREAD_DEFAULT_STREAM"
 
 
 @dataclass(frozen=True, slots=True)

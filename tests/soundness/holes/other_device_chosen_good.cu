@@ -1,0 +1,21 @@
+// Memory of one device, a launch on another.
+#include <cuda_runtime.h>
+
+__global__ void gather(const float* table, const int* index, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = table[index[i]];
+}
+
+int main() {
+    const int n = 1000;
+    float *table, *y;
+    int* index;
+    cudaMalloc(&table, 100 * sizeof(float));
+    cudaMalloc(&y, n * sizeof(float));
+    cudaMalloc(&index, n * sizeof(int));
+    cudaMemset(table, 0, 100 * sizeof(float));
+    cudaMemset(index, 0, n * sizeof(int));
+    cudaSetDevice(0);
+    gather<<<(n + 255) / 256, 256>>>(table, index, y, n);
+    return cudaDeviceSynchronize();
+}
