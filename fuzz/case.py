@@ -23,7 +23,7 @@ from fuzz import dtypes, values
 from fuzz.binding import Binding, core, filled
 from fuzz.compare import Mismatch, compare
 from fuzz.executor import Executor, Order, Ran, Seen
-from fuzz.oracle import Expected, Oracle, OracleError, Question, Tensor
+from fuzz.oracle import Oracle, OracleError, Question, Tensor
 from fuzz.values import Recipe
 from specs import clauses
 from specs.contract import ConcreteLaunch, Contract
@@ -66,6 +66,8 @@ class Job:
     pool: tuple[Sizes, ...]
     nan_forbidden: bool = False
     stages: tuple[Contract, ...] = ()
+    landmarks: tuple[float, ...] = ()
+    """Values at which the kernel may change its rule (``fuzz.landmarks``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def inputs_of(job: Job, case: Case, launch: ConcreteLaunch, *, turn: int = 0) ->
     for buffer in launch.buffers:
         if buffer.param in recipes and recipes[buffer.param][1].kind != "problem":
             operand, recipe = recipes[buffer.param]
+            operand = replace(operand, points=(*operand.points, *job.landmarks))
             drawn = Recipe(recipe.kind, recipe.seed + turn)
             array = values.fill(drawn, buffer.numel, buffer.dtype, operand, buffer.low, buffer.high)
             data[buffer.param] = dtypes.encode(array, buffer.dtype)
@@ -139,6 +142,8 @@ def run_case(
         before = inputs_of(job, case, launch, turn=1) | _own_inputs(job, oracle, case, launch, 1)
         executor.execute(launch, before, case.order)
     data = dict(data or inputs_of(job, case, launch) | _own_inputs(job, oracle, case, launch, 0))
+    if not _judges_itself(job):
+        oracle.begin(_question(job, case, launch, data, None)[0])
     ran = executor.execute(launch, data, case.order, case.reuse)
     runs = 1 + case.reuse
     first = _judge(job, oracle, case, launch, data, ran)
@@ -211,8 +216,9 @@ def _numbers(
     """Compare every output with the reference."""
     binding, sizes = job.binding, dict(case.sizes)
     buffers = {b.param: b for b in launch.buffers}
+    question, said = _question(job, case, launch, data, ran if _judges_itself(job) else None)
     try:
-        answers, said = _ask(job, oracle, case, launch, data, ran)
+        answers = oracle.expect(question)
     except OracleError as error:
         if error.raised:
             return Judged(unfit=str(error))
@@ -244,15 +250,25 @@ def _numbers(
     return Judged(None, checked, edge=edge)
 
 
-def _ask(
-    job: Job, oracle: Oracle, case: Case, launch: ConcreteLaunch, data: Mapping[str, bytes], ran: Ran
-) -> tuple[tuple[Expected, ...], str]:
-    """The oracle's answers, and the comparison in words."""
+def _judges_itself(job: Job) -> bool:
+    """Whether the oracle must see what the kernel gave: arg-reductions, integer outputs of anything but a plain op."""
+    op = job.binding.reference.op
+    if op is not None:
+        return op.accepts is not None
+    outputs = [job.contract.buffer(p) for p in job.binding.outputs]
+    return any(b is None or b.dtype not in dtypes.FLOATS for b in outputs)
+
+
+def _question(
+    job: Job, case: Case, launch: ConcreteLaunch, data: Mapping[str, bytes], ran: Ran | None
+) -> tuple[Question, str]:
+    """What the oracle is asked, and the comparison in words. ``ran``: only where the oracle judges by itself."""
     binding, sizes = job.binding, dict(case.sizes)
     buffers = {b.param: b for b in launch.buffers}
     shapes = binding.input_shapes(sizes)
     names = [p for _, p in binding.inputs]
     tensors = [Tensor(buffers[p].dtype, shape, data[p]) for p, shape in zip(names, shapes, strict=True)]
+    outputs = [buffers[p] for p in binding.outputs]
     got: list[Tensor] = []
     op, wire, said = binding.reference.op, binding.reference.wire, binding.text()
     if op is not None:
@@ -260,26 +276,23 @@ def _ask(
         said = binding.text(options)
         operands = [operand.name for operand, _ in binding.inputs]
         wire = {"kind": "op", "op": op.name, "operands": operands, "options": options}
-        if op.accepts is not None:
-            output = buffers[binding.outputs[0]]
-            got = [Tensor(output.dtype, (output.numel,), ran.outputs[output.param])]
+        outputs = outputs[:1]
     else:
         if wire["kind"] == "model":
             wire = wire | {"sizes": _problem_sizes(wire, case)}
-        outputs = [buffers[p] for p in binding.outputs]
-        if any(b.dtype not in dtypes.FLOATS for b in outputs):
-            got = [Tensor(b.dtype, (b.numel,), ran.outputs[b.param]) for b in outputs]
         for param in binding.drawn.values():
             names.append(param)
             scalar: Any = np.array([launch.scalars[param]], dtype=np.float64)
             tensors.append(Tensor("f64", (), scalar.tobytes()))
+    if ran is not None:
+        got = [Tensor(b.dtype, (b.numel,), ran.outputs[b.param]) for b in outputs]
     dtype = buffers[binding.outputs[0]].dtype
     format_ = (
         dtype
         if dtype in dtypes.FLOATS
         else next((t.dtype for t in tensors if t.dtype in dtypes.FLOATS), "int")
     )
-    return oracle.expect(Question(wire, format_, tuple(tensors), tuple(names), tuple(got))), said
+    return Question(wire, format_, tuple(tensors), tuple(names), tuple(got)), said
 
 
 def _words(said: str, param: str, m: Mismatch, count: int) -> str:

@@ -27,6 +27,7 @@ from fuzz import reference as references
 from fuzz.case import Fault, Job
 from fuzz.counterexample import save
 from fuzz.executor import Executor, SimulatorExecutor
+from fuzz.landmarks import landmarks
 from fuzz.oracle import Oracle, OracleError
 from fuzz.runner import Budget, Found, explore
 from fuzz.whole import explore as explore_whole
@@ -205,6 +206,7 @@ class _Unit:
     pool: tuple[dict[str, int], ...]
     open: Callable[[str], Executor]
     stages: tuple[Contract, ...] = ()
+    landmarks: tuple[float, ...] = ()
 
 
 def _units(context: GateContext, executor: MakeExecutor, doubts: list[str]) -> list[_Unit]:
@@ -227,13 +229,12 @@ def _units(context: GateContext, executor: MakeExecutor, doubts: list[str]) -> l
         pool = sizes.pool(chain.contract, seed=context.seed) if chain is not None else ()
         if chain is not None and pool:
             whole = partial(chains.ChainExecutor, chain, executor)
-            units.append(
-                _Unit(chain.kernel, chain.contract, pool, whole, tuple(s.contract for s in chain.stages))
-            )
+            stages = tuple(s.contract for s in chain.stages)
+            units.append(_Unit(chain.kernel, chain.contract, pool, whole, stages, landmarks(*kernels)))
             continue
         for contract, kernel in zip(contracts, kernels, strict=True):
             own = sizes.pool(contract, seed=context.seed)
-            units.append(_Unit(kernel, contract, own, partial(executor, kernel)))
+            units.append(_Unit(kernel, contract, own, partial(executor, kernel), (), landmarks(kernel)))
     return units
 
 
@@ -272,7 +273,9 @@ def _jobs(
                 kernel, contract, context.problem, context.submission, pool, oracle.describe
             )
         forbidden = context.policy.nan == "forbidden"
-        jobs = [Job(kernel, contract, b, pool, forbidden, unit.stages) for b in bound.bindings]
+        jobs = [
+            Job(kernel, contract, b, pool, forbidden, unit.stages, unit.landmarks) for b in bound.bindings
+        ]
         return jobs, bound.complete
     except (binding.Unbound, references.BadReference, ClauseError, ClauseUndefined) as error:
         doubts.append(f"{kernel.label}: {error}")
