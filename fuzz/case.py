@@ -98,6 +98,8 @@ class Judged:
     unfit: str = ""
     edge: Fault | None = None
     same_bits: bool | None = None
+    blocks: frozenset[int] = frozenset()
+    """Which parts of the text ran, where the executor knows."""
 
 
 def launch_of(job: Job, case: Case) -> ConcreteLaunch:
@@ -146,7 +148,7 @@ def run_case(
         oracle.begin(_question(job, case, launch, data, None)[0])
     ran = executor.execute(launch, data, case.order, case.reuse)
     runs = 1 + case.reuse
-    first = _judge(job, oracle, case, launch, data, ran)
+    first = replace(_judge(job, oracle, case, launch, data, ran), blocks=ran.blocks)
     if first.fault is not None or first.seen is not None or not first.checked or not twice:
         return replace(first, runs=runs)
     other = replace(
@@ -155,7 +157,8 @@ def run_case(
     again = executor.execute(launch, data, other.order)
     if all(again.outputs.get(p) == ran.outputs[p] for p in job.binding.outputs):
         return replace(first, runs=runs + 1, same_bits=True)
-    return replace(_judge(job, oracle, other, launch, data, again), runs=runs + 1, same_bits=False)
+    second = _judge(job, oracle, other, launch, data, again)
+    return replace(second, runs=runs + 1, same_bits=False, blocks=ran.blocks | again.blocks)
 
 
 def _own_inputs(job: Job, oracle: Oracle, case: Case, launch: ConcreteLaunch, turn: int) -> dict[str, bytes]:

@@ -37,11 +37,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """``outputs``: every buffer after the run. ``refusal``: why there is none."""
+    """``outputs``: every buffer after the run. ``refusal``: why there is none. ``blocks``: which parts of the text ran."""
 
     outputs: dict[str, bytes] = field(default_factory=dict)
     seen: tuple[Seen, ...] = ()
     refusal: str = ""
+    blocks: frozenset[int] = frozenset()
 
 
 class Executor(Protocol):
@@ -65,10 +66,13 @@ class SimulatorExecutor:
         *,
         opt: str = "O1",
         cache: Path | None = None,
+        blocks: bool = False,
     ) -> None:
+        """``blocks``: the program tells which of its basic blocks run (another program than the sanitize gate's)."""
         from sanitizers import simulator
 
         self._schedule = simulator.Schedule
+        opt += "+blocks" * blocks
         self._session = simulator.Session(device, kernel, opt=opt, sandbox=sandbox, cache=cache)
 
     def __enter__(self) -> SimulatorExecutor:
@@ -88,4 +92,8 @@ class SimulatorExecutor:
         if not refusal and result.blocks_run != result.blocks_launched:
             refusal = f"only {result.blocks_run} of {result.blocks_launched} blocks were run"
         seen = tuple(Seen(f.property, f.span, f.message) for f in result.findings)
-        return Ran(dict(result.outputs), seen, "" if seen else refusal)
+        return Ran(dict(result.outputs), seen, "" if seen else refusal, result.blocks)
+
+    def blocks(self) -> dict[int, Span]:
+        """Every basic block of the text, where the program tells them."""
+        return self._session.blocks()

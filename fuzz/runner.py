@@ -1,6 +1,7 @@
 """The differential search: draw cases, run and judge them, shrink what fails.
 
-``explore(job, …)`` -> Found. Hypothesis draws and shrinks :class:`fuzz.case.Case` values. One example in four runs
+``explore(job, …)`` -> Found. Hypothesis draws and shrinks :class:`fuzz.case.Case` values, and looks for ones that enter
+more of the kernel (``target``) where the executor tells what ran. One example in four runs
 under a second schedule as well. Invariant: a fault is reported only if the same case fails again in a second,
 unoptimised executor; a case whose bounds check nothing is no example; where the simulator itself saw a fault, nothing
 is said about the numbers.
@@ -21,16 +22,17 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, example, given, seed, settings, target
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import HypothesisException
 
 from fuzz import dtypes, values
 from fuzz.case import Case, Fault, Job, Judged, Refused, run_case
-from fuzz.executor import Executor, Seen
+from fuzz.executor import Executor, Seen, SimulatorExecutor
 from fuzz.oracle import Oracle, OracleError
 from fuzz.values import Recipe
+from specs.location import Span
 from verifier.ir import nodes as ir
 
 ORDERS: tuple[Literal["forward", "reverse", "random", "interleaved"], ...] = (
@@ -73,6 +75,8 @@ class Found:
     cut: bool = False
     seconds: float = 0.0
     sizes: tuple[dict[str, int], ...] = ()
+    not_run: tuple[Span, ...] = ()
+    """Lines of the kernel that no example entered, where that is known."""
 
 
 class _Failed(Exception):
@@ -92,9 +96,11 @@ class _Tally:
     deterministic: bool = True
     cut: bool = False
     sizes: dict[tuple[tuple[str, int], ...], None] = field(default_factory=dict)
+    blocks: set[int] = field(default_factory=set)
 
     def add(self, case: Case, judged: Judged) -> None:
         self.runs += judged.runs
+        self.blocks |= judged.blocks
         self.seen = self.seen or judged.seen
         self.unfit = self.unfit or judged.unfit
         self.edge = self.edge or judged.edge
@@ -144,7 +150,15 @@ def explore(
         cut=tally.cut,
         seconds=time.monotonic() - start,
         sizes=tuple(dict(s) for s in list(tally.sizes)[:50]),
+        not_run=_not_run(executor, tally) if fault is None and not refusal else (),
     )
+
+
+def _not_run(executor: Executor, tally: _Tally) -> tuple[Span, ...]:
+    """Lines none of whose basic blocks ran."""
+    known = executor.blocks() if tally.blocks and isinstance(executor, SimulatorExecutor) else {}
+    ran = {known[b] for b in tally.blocks if b in known}
+    return tuple(sorted({*known.values()} - ran, key=lambda s: (s.path, s.line)))
 
 
 def _search(
@@ -162,16 +176,18 @@ def _search(
     patience = [budget.deadline]
     abort: list[Refused | OracleError] = []
 
+    first = _first(job, kinds, budget.seed)[: count // 2]
+
     @seed(budget.seed)
     @settings(
-        max_examples=count,
+        max_examples=count - len(first),
         database=None,
         deadline=None,
         derandomize=False,
         print_blob=False,
         report_multiple_bugs=False,
         verbosity=Verbosity.quiet,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.explicit, Phase.generate, Phase.target, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
     @given(_cases(job, kinds))
@@ -188,12 +204,16 @@ def _search(
                 abort.append(error)  # not a failing example: nothing to shrink
                 return
             tally.add(case, judged[case])
+        if judged[case].blocks:
+            target(float(len(judged[case].blocks)), label="basic blocks")
         fault = judged[case].fault
         if fault is not None:
             if patience[0] == budget.deadline:  # the first one: shrinking has its own time
                 patience[0] = min(patience[0], time.monotonic() + SHRINK_SECONDS)
             raise _Failed(fault)
 
+    for case in first:
+        body = example(case)(body)
     try:
         body()
     except _Failed as failed:
@@ -237,26 +257,25 @@ def _home() -> str:
     return folder.name
 
 
-def _cases(job: Job, kinds: Sequence[str]) -> st.SearchStrategy[Case]:
-    op = job.binding.reference.op
-    recipes = []
-    for operand, param in job.binding.inputs:
-        buffer = job.contract.buffer(param)
-        assert buffer is not None
-        own = kinds if buffer.dtype in dtypes.FLOATS else values.INTEGERS
-        own = ("problem",) if job.binding.structured and operand.name.startswith("argument") else own
-        recipes.append(st.builds(Recipe, st.sampled_from(own), st.integers(0, 1 << 16)))
-    scalars = []
-    for name, param in sorted(job.binding.drawn.items()):
-        option = op.option(name) if op is not None else None
-        draws = option.draws if option is not None and option.draws else (1.0, 0.5, -2.0, 0.1)
-        scalar = job.contract.scalar(param)
-        if scalar is not None and scalar.real is not None:
-            draws = (scalar.real,)
-        dtype = _scalar_dtype(job.kernel, param)
-        scalars.append(
-            st.tuples(st.just(param), st.sampled_from([dtypes.rounded(float(d), dtype) for d in draws]))
+def _first(job: Job, kinds: Sequence[str], seed: int) -> list[Case]:
+    """Each kind of values once, at sizes from large to small: what no run leaves to chance. The kernel's own constants first."""
+    own = _kinds(job, kinds)
+    scalars = tuple((param, draws[0]) for param, draws in _draws(job))
+    found = []
+    for index, kind in enumerate(sorted(kinds, key=lambda k: k != "points")):
+        sizes = job.pool[-1 - index * len(job.pool) // len(kinds)]
+        recipes = tuple(
+            Recipe(kind if kind in each else each[index % len(each)], seed + 101 * place + index)
+            for place, each in enumerate(own)
         )
+        order = (ORDERS[index % len(ORDERS)], index)
+        found.append(Case(tuple(sorted(sizes.items())), recipes, scalars, order))
+    return found
+
+
+def _cases(job: Job, kinds: Sequence[str]) -> st.SearchStrategy[Case]:
+    recipes = [st.builds(Recipe, st.sampled_from(own), st.integers(0, 1 << 16)) for own in _kinds(job, kinds)]
+    scalars = [st.tuples(st.just(param), st.sampled_from(draws)) for param, draws in _draws(job)]
     return st.builds(
         Case,
         st.sampled_from([tuple(sorted(s.items())) for s in job.pool]),
@@ -265,6 +284,31 @@ def _cases(job: Job, kinds: Sequence[str]) -> st.SearchStrategy[Case]:
         st.tuples(st.sampled_from(ORDERS), st.integers(0, 255)),
         st.sampled_from((False, False, False, True)),
     )
+
+
+def _kinds(job: Job, kinds: Sequence[str]) -> list[Sequence[str]]:
+    """What each input may hold."""
+    found: list[Sequence[str]] = []
+    for operand, param in job.binding.inputs:
+        buffer = job.contract.buffer(param)
+        assert buffer is not None
+        own = kinds if buffer.dtype in dtypes.FLOATS else values.INTEGERS
+        found.append(("problem",) if job.binding.structured and operand.name.startswith("argument") else own)
+    return found
+
+
+def _draws(job: Job) -> list[tuple[str, list[float]]]:
+    """The values of each floating-point scalar."""
+    op, found = job.binding.reference.op, []
+    for name, param in sorted(job.binding.drawn.items()):
+        option = op.option(name) if op is not None else None
+        draws = option.draws if option is not None and option.draws else (1.0, 0.5, -2.0, 0.1)
+        scalar = job.contract.scalar(param)
+        if scalar is not None and scalar.real is not None:
+            draws = (scalar.real,)
+        dtype = _scalar_dtype(job.kernel, param)
+        found.append((param, [dtypes.rounded(float(d), dtype) for d in draws]))
+    return found
 
 
 def _scalar_dtype(kernel: ir.Kernel, param: str) -> str:

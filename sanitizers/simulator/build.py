@@ -68,7 +68,7 @@ _RUNTIME_FLAGS = [
 ]
 _ROOT = "/device-text"  # what the compiler believes to be its working directory
 _HARMLESS_SYMBOL = re.compile(
-    r"simt_\w+|__tsan_\w+|__ubsan_handle_\w+|memcpy|memset|memmove|memcmp"
+    r"simt_\w+|__sanitizer_cov_trace_pc|__tsan_\w+|__ubsan_handle_\w+|memcpy|memset|memmove|memcmp"
     r"|__(popcount|clz|ctz|ffs|bswap|parity)[sdt]i2|_GLOBAL_OFFSET_TABLE_|__(start|stop)_simt_objects|__(divti3|modti3|udivti3|umodti3|extendhfsf2|truncsfhf2)"
     r"|a?(sin|cos|tan)h?f?|atan2f?|(exp|exp2|expm1|exp10|log|log2|log10|log1p|logb|ilogb|pow|sqrt|cbrt|hypot|erf|erfc|[tl]gamma"
     r"|floor|ceil|trunc|round|lround|llround|rint|lrint|llrint|nearbyint|fmod|remainder|remquo|fma|fdim|fmin|fmax|fabs"
@@ -194,8 +194,13 @@ def _build_runtime(chain: Toolchain, opt: str) -> None:
         shutil.rmtree(work, ignore_errors=True)
 
 
+BLOCKS = "+blocks"
+"""After an optimisation level: a program that tells which of its basic blocks ran."""
+
+
 def _compile_flags(opt: str) -> list[str]:
-    return [*_LANGUAGE, *_WATCH, f"-{opt}"]
+    level, blocks, _ = opt.partition(BLOCKS)
+    return [*_LANGUAGE, *_WATCH, f"-{level}", *(["-fsanitize-coverage=trace-pc"] if blocks else [])]
 
 
 def build(text: str, *, opt: str, sandbox: Sandbox, cache: Path | None, limits: Limits) -> Program:

@@ -90,6 +90,9 @@ class SimResult:
     unwritten: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Uninitialised buffers that were not wholly written: how many elements, and the first of them."""
 
+    blocks: frozenset[int] = frozenset()
+    """Addresses of the basic blocks that ran, of a program that tells."""
+
     @property
     def complete(self) -> bool:
         """Whether every thread of the chosen blocks ran to its end under watch."""

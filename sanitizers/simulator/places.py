@@ -64,6 +64,23 @@ def resolve(program: Path, addresses: Iterable[int], paths: set[str], sandbox: S
     return found
 
 
+def all_blocks(program: Path, paths: set[str], sandbox: Sandbox) -> dict[int, Span]:
+    """Where each basic block of the user's text begins: the address after the call that tells of it, and its line."""
+    done = run(
+        ["objdump", "-d", "--no-show-raw-insn", str(program)],
+        sandbox=sandbox,
+        readable=[program],
+        limits=Limits(cpu_seconds=10, wall_seconds=15.0),
+    )
+    found, called = [], False
+    for line in done.stdout.decode(errors="replace").splitlines():
+        address, _, words = line.strip().partition(":")
+        if called and re.fullmatch(r"[0-9a-f]+", address):
+            found.append(int(address, 16))
+        called = "call" in words and "<__sanitizer_cov_trace_pc>" in words
+    return resolve(program, found, paths, sandbox)
+
+
 def first_place(
     frames: Sequence[int], site: Sequence[object] | None, known: Mapping[int, Span], paths: set[str]
 ) -> Span:

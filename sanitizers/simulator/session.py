@@ -24,7 +24,7 @@ from sanitizers.simulator.build import Program, build
 from sanitizers.simulator.findings import read_findings, read_requests
 from sanitizers.simulator.line import check_line
 from sanitizers.simulator.model import Schedule, SimResult
-from sanitizers.simulator.places import Lines
+from sanitizers.simulator.places import Lines, all_blocks
 from sanitizers.simulator.text import Prepared, prepare
 from specs.contract import ConcreteLaunch
 from specs.location import Span
@@ -88,6 +88,10 @@ class Session:
         if self._child is not None:
             stop(self._child)
             self._child = None
+
+    def blocks(self) -> dict[int, Span]:
+        """Every basic block of the user's text, by address; nothing for a program that does not tell them."""
+        return all_blocks(self.program.path, self._lines.paths, self._sandbox) if self.program else {}
 
     def scalars(self, launch: ConcreteLaunch) -> dict[str, int | float | None]:
         """The scalar arguments of the launch as they are passed: what it leaves open is 1."""
@@ -166,6 +170,7 @@ class Session:
             accesses=_count(facts, "accesses"),
             switches=_count(facts, "switches"),
             unwritten=_unwritten(facts.get("unwritten")),
+            blocks=_addresses(facts.get("blocks")),
             requests=read_requests(
                 facts, self.program.path if self.program else Path(), self._lines, self._sandbox
             ),
@@ -246,6 +251,10 @@ def impossible(launch: ConcreteLaunch) -> str | None:
     if not 0 <= launch.shared_bytes <= 232448:
         return f"the launch is impossible: {launch.shared_bytes} bytes of shared memory"
     return next((f"the buffer {b.param} has {b.numel} elements" for b in launch.buffers if b.numel < 0), None)
+
+
+def _addresses(told: object) -> frozenset[int]:
+    return frozenset(a for a in told if isinstance(a, int)) if isinstance(told, list) else frozenset()
 
 
 def _text(facts: Mapping[str, Any], key: str) -> str:

@@ -27,7 +27,7 @@ from fuzz import reference as references
 from fuzz.case import Fault, Job
 from fuzz.counterexample import save
 from fuzz.executor import Executor, SimulatorExecutor
-from fuzz.landmarks import landmarks
+from fuzz.landmarks import branches_on_data, landmarks
 from fuzz.oracle import Oracle, OracleError
 from fuzz.runner import Budget, Found, explore
 from fuzz.whole import explore as explore_whole
@@ -52,9 +52,8 @@ def run(context: GateContext) -> GateResult:
     start = time.monotonic()
 
     def executor(kernel: Kernel, opt: str) -> SimulatorExecutor:
-        return SimulatorExecutor(
-            context.submission.device, kernel, context.sandbox, opt=opt, cache=context.cache
-        )
+        device, blocks = context.submission.device, opt == "O1" and branches_on_data(kernel)
+        return SimulatorExecutor(device, kernel, context.sandbox, opt=opt, cache=context.cache, blocks=blocks)
 
     from sanitizers.simulator import SimulatorMissing
 
@@ -106,8 +105,9 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
         torch = oracle.torch
     failed = any(f.severity is Severity.ERROR for f in findings)
     outcome = Outcome.FAIL if failed else Outcome.INCONCLUSIVE if doubts or not facts else Outcome.PASS
+    unchecked = [f"{k['kernel']}: line {n} was never run" for k in facts for n in k.get("not_run", ())[:3]]
     special = any(f.id == "numerics-special" for f in findings)
-    unchecked = [f"{k['kernel']}: {', '.join(k['side'])} (not in the reference)" for k in facts if k["side"]]
+    unchecked += [f"{k['kernel']}: {', '.join(k['side'])} (not in the reference)" for k in facts if k["side"]]
     unchecked += ["NaN, infinity or far values in the inputs differ from the reference"] if special else []
     errors = [f.message for f in findings if f.severity is Severity.ERROR]
     return GateResult(
@@ -429,4 +429,5 @@ def _facts(job: Job, found: Found) -> dict[str, Any]:
         "deterministic": found.deterministic,
         "side": list(job.binding.side),
         "sizes": list(found.sizes),
+        "not_run": [s.line for s in found.not_run],
     }

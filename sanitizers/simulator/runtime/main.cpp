@@ -120,7 +120,7 @@ void respond(const Header& header, const Ran& ran, const std::vector<Buffer>& bu
     json += "},\"cpu\":" + std::to_string(ran.cpu_seconds) + ",\"blocks_run\":" + std::to_string(ran.blocks_run) + ",\"blocks_launched\":" +
             std::to_string(ran.blocks_launched) + ",\"accesses\":" + std::to_string(g.accesses) +
             ",\"switches\":" + std::to_string(g.switches) + ",\"unsupported\":" + quoted(g.unsupported.c_str()) +
-            ",\"stopped\":" + quoted(g.stopped.c_str()) + (g.recording ? ",\"requests\":" + requests_json() : "") + "}";
+            ",\"stopped\":" + quoted(g.stopped.c_str()) + (g.recording ? ",\"requests\":" + requests_json() : "") + ",\"blocks\":" + blocks_json() + "}";
     uint64_t head[4] = {MAGIC, header.nonce, json.size(), raw};
     give(head, sizeof head);
     give(json.data(), json.size());
@@ -152,6 +152,7 @@ bool serve() {
     g.recording = header.flags & REQUESTS;
     start_requests();
     clear_findings();
+    forget_blocks();
     drop_buffers();
     forget_accesses();
     if (!(header.flags & KEEP_GLOBALS)) {

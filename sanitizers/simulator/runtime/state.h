@@ -232,6 +232,8 @@ void report(Property, const Place&, const std::string& message, int object, int6
 Other other_of(Stamp, uint32_t pc, const char* action);
 Other other_fiber(const Fiber&, const char* action);
 std::string findings_json();
+std::string blocks_json();
+void forget_blocks();
 void clear_findings();
 bool findings_full();
 std::string quoted(const char*);
