@@ -59,6 +59,9 @@ class DefaultAudit(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in _OWN:
+            late = [a for a in args if a in self.commands and not Path(a).exists()]
+            if args[0].startswith("-") and late:
+                ctx.fail(f"options come after the command: verify-kernel {late[0]} {args[0]} …")
             args = ["audit", *args]
         return super().parse_args(ctx, args)
 

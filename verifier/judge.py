@@ -177,8 +177,10 @@ def _missing_evidence(gates: Sequence[GateResult], case: Case) -> Iterable[str]:
         yield from _unproved(prove, case)
     for name in case.required if case.contracts else ():
         gate = results.get(name)
-        if gate is None or gate.outcome is Outcome.NOT_RUN:
-            yield f"required gate {name} did not run" + (f": {gate.detail}" if gate and gate.detail else "")
+        if gate is None:
+            yield f"required gate {name} was not asked for (--gates)"
+        elif gate.outcome is Outcome.NOT_RUN:
+            yield f"required gate {name} did not run" + (f": {gate.detail}" if gate.detail else "")
         elif gate.outcome is not Outcome.PASS and name != "prove":
             yield f"{name}: {gate.detail or gate.outcome.lower()}"
 

@@ -115,6 +115,8 @@ def _asked(second: Second, claim: str, steps: str = "") -> Iterator[Reply]:
 def manifests(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The manifests in the folder and those one below it."""
     found = [p for p in (folder / MANIFEST, *sorted(folder.glob(f"*/{MANIFEST}"))) if p.is_file()]
+    if not folder.is_dir():
+        raise BadFolder(f"{folder}: no such folder; check the path")
     if not found:
         raise BadFolder(f"{folder}: no {MANIFEST} in it; verify-kernel --keep-obligations DIR writes one")
     for path in found:

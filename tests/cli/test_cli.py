@@ -132,3 +132,11 @@ def test_output_survives_a_poor_terminal_and_a_reader_that_leaves(tmp_path: Path
     argv = f"{sys.executable} -m verifier {tmp_path / 'k.cu'} | true; exit ${{PIPESTATUS[0]}}"
     piped = subprocess.run(["bash", "-c", argv], cwd=ROOT, capture_output=True, text=True, check=False)
     assert piped.returncode == 2 and "Traceback" not in piped.stderr
+
+
+def test_options_before_a_command(tmp_path: Path) -> None:
+    done = verify("--sandbox", "none", "recheck", "folder", cwd=tmp_path)
+    assert done.returncode == 2 and "options come after the command: verify-kernel recheck" in done.stderr
+    assert "no such folder" in verify("recheck", "folder", cwd=tmp_path).stderr
+    (tmp_path / "doctor").mkdir()  # a folder of that name is a path
+    assert "options come" not in verify("--sandbox", "none", "doctor", cwd=tmp_path).stderr
