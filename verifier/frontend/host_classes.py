@@ -6,6 +6,7 @@ constructor of its own it is ``{"k": "construct", "args": [4], "own": [USR of th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import clang.cindex as ci
@@ -192,7 +193,7 @@ class ClassReader:
             for f in c.get_children()
             if f.kind == CursorKind.FIELD_DECL
         ]
-        return any(runs(c) for f in fields for c in f.walk_preorder())
+        return any(runs(c) for f in fields for c in _below(f))
 
     def _initialisers(self, constructor: Cursor) -> Node:
         """Of a constructor: ``fields``, in their order, each with what initialises it."""
@@ -265,13 +266,16 @@ def _whole(item: Cursor, field: Cursor) -> bool:
 
 def acts(cursor: Cursor) -> bool:
     """Whether evaluating an expression that the tree leaves out might change something."""
+    return any(c.kind in _ACTS or _changes(c) for c in _below(cursor))
+
+
+def _below(cursor: Cursor) -> Iterator[Cursor]:
+    """It and all that it is made of, without recursion: libclang's visitor drops what raises inside of it."""
     waiting = [cursor]
     while waiting:
         part = waiting.pop()
-        if part.kind in _ACTS or _changes(part):
-            return True
+        yield part
         waiting += part.get_children()
-    return False
 
 
 def _changes(cursor: Cursor) -> bool:
