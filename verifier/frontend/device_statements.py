@@ -173,10 +173,13 @@ class Statements(Matrices):
     def _if(self, node: Node) -> None:
         head = self.unit.text[node.start : node.start + 40]
         children = node.children
+        made = _has_initialiser(self.unit.text, node.start, node.extent[1])
+        if made and children[0].kind != "DECL_STMT":
+            raise Refused("if with an initialiser", node.source[:60], node.span)
         if re.match(rb"if\s+constexpr\b", head) or re.match(rb"if\s*\(\s*(true|false)\s*\)", head):
             self._static_if(node)
             return
-        if len(children) not in (2, 3) or children[0].kind in ("VAR_DECL", "DECL_STMT"):
+        if made or len(children) not in (2, 3) or children[0].kind in ("VAR_DECL", "DECL_STMT"):
             self._if_with_declaration(node)
             return
         self._branch(children[0], children[1], children[2] if len(children) == 3 else None, node.span)
@@ -225,7 +228,8 @@ class Statements(Matrices):
     def _range_for(self, node: Node) -> None:
         """``for (T x : array)``: a counter over the elements."""
         variable, array, body = node.children[-3:]
-        if len(node.children) != 3 or variable.kind != "VAR_DECL" or not array.type.is_array:
+        made = _has_initialiser(self.unit.text, node.start, node.extent[1])
+        if made or len(node.children) != 3 or variable.kind != "VAR_DECL" or not array.type.is_array:
             raise Refused("range-based for", node.source[:80], node.span)
         place = self.freeze(self.lvalue(array))
         type_ = place.type if isinstance(place, Memory) else None
@@ -316,6 +320,8 @@ class Statements(Matrices):
     # --- switch ---
 
     def _switch(self, node: Node) -> None:
+        if _has_initialiser(self.unit.text, node.start, node.extent[1]):
+            raise Refused("switch", "with an initialiser", node.span)
         *declared, selector, body = node.children
         for child in declared:
             if child.kind == "VAR_DECL":
@@ -397,6 +403,11 @@ class Statements(Matrices):
             self.emit(If(Read(entered.name, BOOL), tuple(inner), (), span))
 
 
+_QUOTE = re.compile(rb"(?:^|\W|(?:^|\W)(?:u8|[uUL]))$")
+"""What stands before a literal, and not before the separator of a number."""
+_HEADER = re.compile(rb"(?<![0-9A-Fa-f])'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[()\[\]{};]", re.S)
+
+
 def _target(node: Node) -> str:
     """The label that a goto names."""
     found = re.match(r"goto\s+(\w+)", node.source)
@@ -416,7 +427,7 @@ def _semicolons(text: bytes, start: int, end: int) -> tuple[int, int]:
             depth -= 1
         elif char == b";" and depth == 1:
             found.append(position)
-        elif char in b"\"'" and not text[position - 1 : position].isalnum():
+        elif char in b"\"'" and _QUOTE.search(text[max(0, position - 3) : position]):
             position += 1
             while position < end and text[position : position + 1] != char:
                 position += 2 if text[position : position + 1] == b"\\" else 1
@@ -424,6 +435,22 @@ def _semicolons(text: bytes, start: int, end: int) -> tuple[int, int]:
     if len(found) != 2:
         raise Refused("for", "whose header could not be read")
     return found[0], found[1]
+
+
+def _has_initialiser(text: bytes, start: int, end: int) -> bool:
+    """``if (a; b)``: whether a semicolon stands in the parentheses. The parser does not always say so."""
+    depth = 0
+    for piece in _HEADER.finditer(text, start, end):
+        char = piece[0]
+        if char in (b"(", b"[", b"{"):
+            depth += 1
+        elif char in (b")", b"]", b"}"):
+            depth -= 1
+            if depth == 0:
+                return False
+        elif char == b";" and depth == 1:
+            return True
+    return False
 
 
 def _any_equal(value: Expr, constants: Sequence[Expr]) -> Expr:
