@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specs.contract import Contract
-from verifier.contracts import combine, entries, kernel_uses
+from verifier.contracts import combine, device_choice, entries, kernel_uses
 from verifier.contracts import lock as lock_file
 from verifier.contracts.caller import Caller, input_sizes, parameter_sizes
 from verifier.contracts.draft import draft
@@ -224,7 +224,8 @@ def _finished(out: Lifted, code: HostCode) -> Lifted:
     for place in code.launches:
         if (place.path, place.line) not in lines:
             out.problems.append(f"{place}: a launch in code that is never instantiated or not understood")
-    for kernel, line in kernel_uses.unseen(code):
+    choices = (("", line) for line in device_choice.chosen(code))
+    for kernel, line in (*kernel_uses.unseen(code), *choices):
         out.problems.append(line)
         out.contracts = [
             replace(c, gaps=(*c.gaps, line)) if kernel in ("", c.kernel) else c for c in out.contracts
