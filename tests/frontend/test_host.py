@@ -173,3 +173,22 @@ def test_deep_nesting_is_refused_not_fatal() -> None:
     tree = host_worker.parse(f'# 1 "t.cu"\n{text}', SHIM)
     json.dumps(tree)
     assert tree["functions"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "kept"),
+    [
+        ("switch (k += 8; n) { case 3: break; default: break; }", False),
+        ("switch (n) { case ';': break; default: break; }", True),
+        ("if (k += 8; n > 3) { }", False),
+        ("if (int j = n; j > ';') { }", True),
+        ("for (k += 8; int v : a) { }", False),
+        ("for (int v : a) { }", True),
+    ],
+)
+def test_statements_before_a_condition_are_not_left_out(statement: str, kept: bool) -> None:
+    for text in (statement, f"auto f = [&] {{ {statement} }};"):
+        code = read_host(
+            f"void f(int n) {{ int k = n; int a[2] = {{1, 2}}; {text} }}\n", sandbox=Sandbox("none")
+        )
+        assert ("a statement before the" in str(code.functions)) is not kept

@@ -19,6 +19,7 @@ from verifier.frontend.device_expressions import negate
 from verifier.frontend.device_matrix import Matrices
 from verifier.frontend.device_types import Refused
 from verifier.frontend.device_values import Aggregate, ArrayValue, Closure, FunctionRef, Memory, Poison
+from verifier.frontend.statement_heads import semicolons
 from verifier.ir.nodes import (
     BOOL,
     I64,
@@ -173,7 +174,7 @@ class Statements(Matrices):
     def _if(self, node: Node) -> None:
         head = self.unit.text[node.start : node.start + 40]
         children = node.children
-        made = _has_initialiser(self.unit.text, node.start, node.extent[1])
+        made = semicolons(self.unit.text, node.start, node.extent[1]) > 0
         if made and children[0].kind != "DECL_STMT":
             raise Refused("if with an initialiser", node.source[:60], node.span)
         if re.match(rb"if\s+constexpr\b", head) or re.match(rb"if\s*\(\s*(true|false)\s*\)", head):
@@ -228,7 +229,7 @@ class Statements(Matrices):
     def _range_for(self, node: Node) -> None:
         """``for (T x : array)``: a counter over the elements."""
         variable, array, body = node.children[-3:]
-        made = _has_initialiser(self.unit.text, node.start, node.extent[1])
+        made = semicolons(self.unit.text, node.start, node.extent[1]) > 0
         if made or len(node.children) != 3 or variable.kind != "VAR_DECL" or not array.type.is_array:
             raise Refused("range-based for", node.source[:80], node.span)
         place = self.freeze(self.lvalue(array))
@@ -320,7 +321,7 @@ class Statements(Matrices):
     # --- switch ---
 
     def _switch(self, node: Node) -> None:
-        if _has_initialiser(self.unit.text, node.start, node.extent[1]):
+        if semicolons(self.unit.text, node.start, node.extent[1]) > 0:
             raise Refused("switch", "with an initialiser", node.span)
         *declared, selector, body = node.children
         for child in declared:
@@ -405,7 +406,6 @@ class Statements(Matrices):
 
 _QUOTE = re.compile(rb"(?:^|\W|(?:^|\W)(?:u8|[uUL]))$")
 """What stands before a literal, and not before the separator of a number."""
-_HEADER = re.compile(rb"(?<![0-9A-Fa-f])'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[()\[\]{};]", re.S)
 
 
 def _target(node: Node) -> str:
@@ -435,22 +435,6 @@ def _semicolons(text: bytes, start: int, end: int) -> tuple[int, int]:
     if len(found) != 2:
         raise Refused("for", "whose header could not be read")
     return found[0], found[1]
-
-
-def _has_initialiser(text: bytes, start: int, end: int) -> bool:
-    """``if (a; b)``: whether a semicolon stands in the parentheses. The parser does not always say so."""
-    depth = 0
-    for piece in _HEADER.finditer(text, start, end):
-        char = piece[0]
-        if char in (b"(", b"[", b"{"):
-            depth += 1
-        elif char in (b")", b"]", b"}"):
-            depth -= 1
-            if depth == 0:
-                return False
-        elif char == b";" and depth == 1:
-            return True
-    return False
 
 
 def _any_equal(value: Expr, constants: Sequence[Expr]) -> Expr:

@@ -67,7 +67,9 @@ class ExpressionReader(ClassReader):
         forget_types()
         self.unit = unit
         self.first = first
-        self.text = text
+        self.text, self.encoded = text, text.encode()
+        self.rows = [0, *(found.end() for found in re.finditer(rb"\n", self.encoded))]
+        self.heads: dict[bytes, list[int]] = {}
         self.paths: list[str] = []
         self.places = _places(text, first, self.paths)
         self.functions: dict[str, Node] = {}

@@ -36,6 +36,7 @@ from verifier.frontend.host_names import (
     token_head,
     type_text,
 )
+from verifier.frontend.statement_heads import initialised, semicolons
 
 _ARGS = [
     "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-nogpulib", "-nostdinc", "-std=c++17",
@@ -186,6 +187,8 @@ class Reader(ExpressionReader):
                             variables.append(self._binding(child))
                 return {"k": "decl", "vars": variables, "s": span}
             case CursorKind.IF_STMT:
+                if children[0].kind != CursorKind.DECL_STMT and self._initialised(cursor, b"if"):
+                    return {"k": "unknown", "why": "a statement before the condition", "s": span}
                 return self._if(cursor, children, span)
             case CursorKind.FOR_STMT:
                 return self._for(cursor, children, span)
@@ -209,11 +212,15 @@ class Reader(ExpressionReader):
             case CursorKind.NULL_STMT:
                 return {"k": "block", "body": [], "s": span}
             case CursorKind.SWITCH_STMT:
+                if self._initialised(cursor, b"switch"):
+                    return {"k": "unknown", "why": "a statement before the condition", "s": span}
                 return self._switch(children, span)
             case CursorKind.CXX_TRY_STMT:
                 handlers = [self._stmt(list(c.get_children())[-1]) for c in children[1:]]
                 return {"k": "try", "body": self._stmt(children[0]), "handlers": handlers, "s": span}
             case CursorKind.CXX_FOR_RANGE_STMT:
+                if self._initialised(cursor, b"for"):
+                    return {"k": "unknown", "why": "a statement before the range", "s": span}
                 return self._range(children, span)
             case CursorKind.LABEL_STMT | CursorKind.GOTO_STMT | CursorKind.INDIRECT_GOTO_STMT:
                 return {"k": "unknown", "why": "goto", "s": span}
@@ -226,6 +233,20 @@ class Reader(ExpressionReader):
         if kind == CursorKind.UNEXPOSED_STMT and len(children) == 1:  # attributed statement
             return self._stmt(children[0])
         return {"k": "unknown", "why": kind.name.lower(), "s": span}
+
+    def _initialised(self, cursor: Cursor, keyword: bytes) -> bool:
+        """Whether the statement has another before its condition, which the parser does not show.
+
+        What a macro's argument holds has no place of its own: there, any such statement of the macro counts.
+        """
+        text, extent = self.encoded, cursor.extent
+        first, last = extent.start.line - self.first, extent.end.line - self.first
+        at = self.rows[first] + extent.start.column - 1 if 0 <= first < len(self.rows) else len(text)
+        if text.startswith(keyword, at):
+            return semicolons(text, at, len(text)) > 0
+        if keyword not in self.heads:
+            self.heads[keyword] = initialised(text, keyword)
+        return any(first < line <= last + 1 for line in self.heads[keyword])
 
     def _variable(self, cursor: Cursor) -> Node:
         inits = [
