@@ -424,7 +424,12 @@ class _Engine:
             start = time.monotonic()
             made = self._property(p)
             results[p] = replace(made, seconds=time.monotonic() - start)
-        return lean([results[p] for p in self._known()], bool(self.s.barriers), bool(self.s.congruent))
+        return lean(
+            [results[p] for p in self._known()],
+            bool(self.s.barriers),
+            bool(self.s.congruent),
+            bool(self.s.common_loads),
+        )
 
     def _property(self, property_: str) -> PropertyResult:
         check = checks.find()[property_]

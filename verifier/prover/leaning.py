@@ -25,9 +25,12 @@ LEANING = (
 RACES = ("race-shared", "race-global")
 
 
-def lean(results: Sequence[PropertyResult], barriers: bool, twice: bool) -> list[PropertyResult]:
+def lean(
+    results: Sequence[PropertyResult], barriers: bool, twice: bool, common: bool
+) -> list[PropertyResult]:
     """``barriers``: whether the kernel has any (asked where barrier-divergence was not). ``twice``: whether the claims about
-    races took what a thread reads twice for one value, which needs that there is no race in any memory.
+    races took what a thread reads twice for one value, which needs that there is no race in any memory. ``common``: whether
+    what the threads of a block read at one place of shared memory was taken for one value.
 
     Proofs rest on the integer operations that kept their values. One that does not has no exact value in any proof, so
     that nothing falls with it.
@@ -35,6 +38,8 @@ def lean(results: Sequence[PropertyResult], barriers: bool, twice: bool) -> list
     results = [_covered(r, results) for r in results]
     if twice:
         results = [_raceless(r, results) for r in results]
+    if common:
+        results = [_shared(r, results) for r in results]
     exact = any(r.id == "overflow" and r.verdict is Verdict.PROVED and r.obligations for r in results)
     barrier = next((r for r in results if r.id == "barrier-divergence"), None)
     if barrier is None:
@@ -52,6 +57,17 @@ def lean(results: Sequence[PropertyResult], barriers: bool, twice: bool) -> list
         else _said(r, False, exact, twice)
         for r in results
     ]  # fmt: skip
+
+
+def _shared(r: PropertyResult, results: Sequence[PropertyResult]) -> PropertyResult:
+    """What compares two threads falls with the order of shared memory."""
+    settled = any(
+        x.id == "race-shared" and x.verdict in (Verdict.PROVED, Verdict.NOT_APPLICABLE) for x in results
+    )
+    if settled or r.verdict is not Verdict.PROVED or r.id not in ("barrier-divergence", *LEANING):
+        return r
+    detail = "it rests on race-shared: what a block reads at one place is one value only where nothing races"
+    return replace(r, verdict=Verdict.UNKNOWN, reason=Reason.DEPENDS, detail=detail, depends=("race-shared",))
 
 
 def _raceless(r: PropertyResult, results: Sequence[PropertyResult]) -> PropertyResult:

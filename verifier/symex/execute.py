@@ -29,7 +29,7 @@ from verifier.symex.copies import CopyRules, merged, settle
 from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
 from verifier.symex.launch import composite
 from verifier.symex.loops import LoopRules
-from verifier.symex.pointers import OPAQUE_MEMORY, SHARED_POINTER, address_of, is_address
+from verifier.symex.pointers import OPAQUE_MEMORY, SHARED_POINTER, address_of, is_address, one_place
 from verifier.symex.relevance import relevant_locals
 from verifier.symex.setup import prepare
 from verifier.symex.summary import Access, BarrierEvent, Epoch, MemoryObject, Summary
@@ -311,29 +311,28 @@ class Executor(LoopRules, CopyRules, Evaluator):
                 )
                 self.state.env[local] = self.loaded(moved, field.type, pointer.deps)
             return
-        value = self.state.env[s.var] = self.loaded(pointer, s.place.type, pointer.deps)
-        if not s.volatile and s.agent == "thread":
+        plain = not s.volatile and s.agent == "thread"
+        value = self.loaded(pointer, s.place.type, pointer.deps, s.var if plain else "")
+        self.state.env[s.var] = value
+        if plain and not (isinstance(value, Val) and value.term in self.s.common_loads):
             cells.note_load(self, pointer, s.place.type, value, s.span)
 
-    def loaded(self, pointer: Ptr, type_: ir.Type, deps: int) -> Value:
-        """What a load yields: the launch's contents of a buffer nobody writes, else unknown."""
-        t = self.t
+    def loaded(self, pointer: Ptr, type_: ir.Type, deps: int, var: str = "") -> Value:
+        """What a load yields: the launch's contents of a buffer nobody writes, else unknown.
+
+        Unknown, but one value for the block where its threads read one place of shared memory (into ``var``).
+        """
         if len(pointer.alts) == 1:
             _, obj, offset = pointer.alts[0]
             if obj is not None and obj.name not in self.written and obj.space in ("global", "constant"):
                 return self._content(obj, offset, type_, deps)
-        match type_:
-            case ir.Int(bits=bits, signed=signed):
-                lo, hi = int_range(bits, signed)
-                return Val(self.fresh("load", 2, lo, hi), deps)
-            case ir.Bool():
-                return Val(self.fresh_bool("load"), deps)
-            case ir.Float():
-                return Val(t.float(t.fresh_name("load"), self.iters, 2), deps)
-            case ir.Pointer():
-                return self.fresh_of(type_, "load")
-            case _:
-                raise Unmodelled("load", f"a load of type {type(type_).__name__.lower()}")
+        common = var in self.relevant and one_place(self.t, pointer, self.iters)
+        value = self.fresh_of(type_, "load", 1 if common else 2)
+        if not isinstance(value, Val):
+            return value
+        if common:
+            self.s.common_loads[value.term] = None
+        return Val(value.term, deps)
 
     def _content(self, obj: MemoryObject, offset: Term, type_: ir.Type, deps: int) -> Value:
         t = self.t

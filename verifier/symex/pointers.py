@@ -137,3 +137,12 @@ def _null(x: Evaluator, obj: MemoryObject | None) -> Term:
     if obj.buffer is not None and obj.buffer.storage == NULL_STORAGE:
         return x.t.true
     return x.t.not_(x.t.bapp(f"nonnull:{obj.name}", (), 0))
+
+
+def one_place(t: Terms, pointer: Ptr, iters: tuple[Term, ...]) -> bool:
+    """Whether all threads of the block have one place of shared memory there, in one round of the loops around it."""
+    ((_, obj, offset), *others) = pointer.alts
+    if others or obj is None or obj.space != "shared":
+        return False
+    same = {k: t.app(f"same:{i}", (), 0, k.lo, k.hi) for i, k in enumerate(iters)}
+    return t.substitute(offset, same).level <= 1

@@ -173,6 +173,8 @@ class Summary:
     """Result of an atomic addition -> the number of its access."""
     congruent: dict[Term, list[Term]] = field(default_factory=dict)
     """Loaded value -> when it equals what the thread read or wrote before; holds up to the first race."""
+    common_loads: dict[Term, None] = field(default_factory=dict)
+    """Loaded from shared memory, and taken for one value of the block; holds up to the first race in shared memory."""
     accesses: list[Access] = field(default_factory=list)
     barriers: list[BarrierEvent] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
