@@ -10,6 +10,7 @@ Example::
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ class Example:
 
     text: str
     reference: str
-    buffers: dict[str, tuple[tuple[str, ...], str]]
+    buffers: Mapping[str, tuple[tuple[str, ...], str]]
     scalars: dict[str, str]
     grid: str
     pool: tuple[dict[str, int], ...]

@@ -152,6 +152,39 @@ def test_another_name_has_the_new_value(which: str) -> None:
     assert not [g for g in found if g == "4"], found
 
 
+CLASSES = {
+    "an element that its loop changes": ("", "std::vector<int> v{4, 4}; for (int a : v) { q = a; v[1] = 100; }"),
+    "a const element that its loop changes": ("", "int w[2] = {4, 4}; for (const int &a : w) { w[0] = w[1] = 100; q = a; break; }"),
+    "a lambda that copies this": ("struct S { int n = 4; void f() { auto g = [=] { n = 100; }; g(); } };", "S s; s.f(); q = s.n;"),
+    "a lambda that copies this, changed": (
+        "struct S { int n = 4; int f() { auto g = [=] { return n; }; n = 100; return g(); } };", "S s; q = s.f();"),
+    "a lambda with a pointer to its copy": ("", "p = &q; auto g = [=]() mutable { *p = 100; return q; }; g();"),
+    "a lambda with a pointer by name": ("", "p = &q; auto g = [&p, q]() mutable { *p = 100; return q; }; g();"),
+    "a template's static member": (
+        "template <class T> struct S { inline static int n = 4; };", "S<int>::n = 100; S<long>::n = 4; q = S<int>::n;"),
+    "a variable declared twice": ("extern int g; void set() { g = 100; } int g = 4;", "g = 4; set(); q = g;"),
+    "what is moved from": (
+        "struct S { int n; S(int k) : n(k) {} S(S &&) = default; S &operator=(S &&o) { n = o.n; o.n = 100; return *this; } };",
+        "S s(4), t(1); t = std::move(s); q = s.n;"),
+    "a member's assignment": (
+        "struct M { int n; M &operator=(const M &o) { n = 100; return *this; } }; struct S { M m; };",
+        "S s{{7}}, t{{4}}; s = t; q = s.m.n;"),
+    "a destructor of elements": ("int g = 4; struct S { ~S() { g = 100; } };", "g = 4; { std::vector<S> p(2); } q = g;"),
+    "a constructor of elements": ("int g = 4; struct S { S() { g = 100; } };", "g = 4; std::vector<S> p; p.emplace_back(); q = g;"),
+    "a constructor of an object that a library makes": (
+        "int g = 4; struct S { S() { g = 100; } };", "g = 4; auto p = std::make_unique<S>(); q = g;"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", CLASSES)
+def test_a_store_of_a_class_is_seen(which: str) -> None:
+    before, body = CLASSES[which]
+    text = f"{KERNEL}{before}\nvoid once(torch::Tensor x) {{ int q = 4; int *p = nullptr; {body} {CALL} }}\n"
+    found = lift(text)
+    assert found.contracts or found.problems
+    assert not [c for c in found.contracts if not c.gaps and not found.problems and c.launch.grid[0] == "4"]
+
+
 NAMES = {
     "a lambda's parameter": ("", "auto f = [&](const int &a) { q = 100; int z = a; CALL }; f(q);"),
     "a function's parameter": (

@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from verifier.contracts.accounts import declared_in
+from verifier.contracts.effects import effects
 from verifier.contracts.objects import THIS, Pointer, Tensor, Value
+from verifier.contracts.run import Refused
 from verifier.frontend.host import Node
 
 if TYPE_CHECKING:
@@ -19,18 +22,20 @@ def held(host: Memory, node: Node) -> dict[str, Value]:
     """The variables that it copies, with their values."""
     by_value = [c.partition("=")[0] for c in node["captures"] if not c.startswith("&") and c != "="]
     by_reference = [c[1:] for c in node["captures"] if c.startswith("&")]
-    globals_ = {g["id"] for g in host.code.globals}
+    if "*this" in node["captures"]:
+        raise Refused(f"{host.span(node)}: a lambda that copies its object is not followed")
+    named = effects(host.code, node["body"]).named if node["body"] is not None else {}
+    running = [host.code.functions[usr] for usr in host.stack if usr in host.code.functions]
     for made in node["captures"]:  # what a variable of the lambda's own is made of is not followed
         if not re.fullmatch(r"[&=]|&?\w+|\*?this", made):
             _leads_to(host, made)
 
     def copied(cell: str) -> bool:
         name = cell.split("@")[0]
-        return (
-            cell == THIS
-            or name in by_value
-            or ("=" in node["captures"] and name not in by_reference and cell not in globals_)
-        )
+        if cell == THIS or cell not in named:
+            return cell == THIS
+        local = any(declared_in(cell, f) for f in running)
+        return name in by_value or ("=" in node["captures"] and name not in by_reference and local)
 
     out = {cell: value for cell, value in host.cells.items() if copied(cell)}
     return out | {cell: host.load(place) for cell, place in host.references.items() if copied(cell)}

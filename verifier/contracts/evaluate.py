@@ -453,6 +453,7 @@ class Evaluator(Arguments):
             return classes.construct(self, node)
         if "own" in node:
             return self._own_object(node)
+        self.lost_code(node.get("runs", []))
         values = [self.eval(a, hint) for a in node["args"]]
         if type_ == "dim3":
             return self.dim3(values, node["args"])

@@ -285,6 +285,8 @@ class Host(Declarations):
             self.cells[cell] = value
             self.references.pop(cell, None)
         self.stack.append("lambda")
+        if copies and self._leads_into(copies, node):
+            raise Refused(f"{self.span(callee)}: a lambda with another name for what it copies")
         result: Value = Unknown("void")
         try:
             for index, param in enumerate(node["params"]):
@@ -306,6 +308,21 @@ class Host(Declarations):
         if left != copies:
             self._copies_changed(copies | left, callee)
         return result
+
+    def _leads_into(self, copies: dict[str, Value], node: Node) -> bool:
+        """Whether a lambda can reach the variable that it has a copy of."""
+        named = effects(self.code, node["body"]).named
+        others = {self.references[n].cell for n in named if n in self.references}
+        waiting = [*others, *(n for n in named if n not in self.references)]
+        seen: set[str] = set()
+        while waiting:
+            cell = waiting.pop()
+            if cell not in seen:
+                seen.add(cell)
+                found = set(cells_in(self.cells.get(cell)))
+                others |= found
+                waiting += found
+        return any(cell in copies for cell in others)
 
     def _copies_changed(self, copies: dict[str, Value], callee: Node) -> None:
         """A mutable lambda keeps what it changed; another copy of the lambda does not get it."""

@@ -16,7 +16,7 @@ from verifier.contracts import closed_forms
 from verifier.contracts.closed_forms import counter_of
 from verifier.contracts.effects import assigned_variables
 from verifier.contracts.inert import ways_out
-from verifier.contracts.lvalues import pure
+from verifier.contracts.lvalues import plain, pure
 from verifier.contracts.objects import Address, Float, Items, Unknown, Unlisted, Value
 from verifier.contracts.paths import beside
 from verifier.contracts.run import Dead, Fact, Forked, NotSimple, Refused
@@ -291,9 +291,16 @@ def execute_range(host: Host, node: Node) -> None:
     if variable is None:
         raise Refused(f"{host.span(node)}: a range loop is not followed")
     if isinstance(value, Items) and len(value.items) <= _LAUNCH_UNROLL:
+        if place is None and plain(node["a"]).get("lvalue"):
+            raise Refused(f"{host.span(node)}: a range that a call returns a reference to is not followed")
         for index, item in enumerate(value.items):
+            if place is not None:
+                now = host.load(place)
+                if not isinstance(now, Items) or len(now.items) != len(value.items):
+                    raise Refused(f"{host.span(node)}: a range that its loop changes is not followed")
+                item = now.items[index]
             host.born(variable["id"])
-            if changes and place is not None:
+            if variable["ref"] and place is not None:
                 host.references[variable["id"]] = Address(place.cell, (*place.path, index))
             else:
                 host.cells[variable["id"]] = host.coerce(item, variable["type"])

@@ -161,6 +161,13 @@ def holds_reference(type_: str) -> bool:
     return False
 
 
+def handed_on(node: Node) -> Node:
+    """What ``std::move(x)`` and the like are another name of."""
+    while node["k"] == "call" and node["name"] in ("std::move", "std::forward", "std::as_const"):
+        node = node["args"][0]
+    return node
+
+
 def plain(node: Node) -> Node:
     """Without conversions."""
     while node["k"] == "cast":

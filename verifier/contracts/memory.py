@@ -17,7 +17,7 @@ from specs.location import Span
 from verifier.contracts import cuda_calls, streams, tensors
 from verifier.contracts.conversions import Conversions
 from verifier.contracts.inert import touches
-from verifier.contracts.lvalues import pure, roots, through_call
+from verifier.contracts.lvalues import handed_on, pure, roots, through_call
 from verifier.contracts.objects import (
     THIS,
     Address,
@@ -321,9 +321,16 @@ class Memory(Conversions):
 
         ``handles``: a tensor, pointer or function that it names may be another one afterwards (``std::exchange(y, z)``).
         """
-        place = self.place(node) if node["k"] in ("var", "member", "index") and pure(node) else None
+        place = (
+            self.place(handed_on(node))
+            if node["k"] in ("var", "member", "index", "call") and pure(handed_on(node))
+            else None
+        )
         value = self.eval(node)
         self.havoc(value)
+        if place is None and node.get("lvalue"):
+            for root in roots(node):
+                self.escape(self.named(root).cell, by_name=True)
         if place is not None and (handles or not isinstance(value, Tensor | Pointer | Function)):
             self.escape(place.cell, by_name=True)
         elif place is None and node["k"] in ("member", "index", "cond"):

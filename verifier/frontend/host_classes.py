@@ -48,21 +48,44 @@ class ClassReader:
     def _callee(self, target: Cursor) -> Node:
         raise NotImplementedError
 
-    def _runs(self, arguments: list[Cursor]) -> Node:
-        """The methods of objects of the host code that a library is given, which it may call."""
+    def _runs(self, arguments: list[Cursor], made: list[ci.Type]) -> Node:
+        """What a library may call: methods of the objects of the host code that it is given, and what makes, copies and
+        ends those that it holds or returns (``made``: ``std::vector<S>``)."""
         found: dict[str, Cursor] = {}
-        for argument in arguments:
-            type_ = argument.type.get_canonical()
-            owner = type_.get_declaration() if type_.kind == TypeKind.RECORD else None
-            if owner is None or owner.location.line < self.first:
-                continue
-            for method in owner.get_children():
-                definition = method.get_definition() if method.kind == CursorKind.CXX_METHOD else None
-                if definition is not None:
-                    found[function_key(definition)] = definition
+        types = [*made, *(a.type for a in arguments)]
+        for owner in {o.hash: o for t in types for o in self._held(t)}.values():
+            for part in [owner, *self._parts(owner)]:
+                for method in part.get_children():
+                    definition = method.get_definition() if method.kind in _ALL else None
+                    if definition is not None and any(c.kind in _BODIES for c in definition.get_children()):
+                        found[function_key(definition)] = definition
         for definition in found.values():
             self._later(definition)
         return {"runs": list(found)} if found else {}
+
+    def _held(self, type_: ci.Type) -> list[Cursor]:
+        """The classes of the host code that a type is or has among its template arguments."""
+        type_ = type_.get_canonical()
+        if type_.kind in REFERENCE_TYPES:
+            type_ = type_.get_pointee().get_canonical()
+        if type_.kind != TypeKind.RECORD:
+            return []
+        owner = type_.get_declaration()
+        own = (
+            [owner]
+            if owner.location.line >= self.first and owner.spelling and "(lambda" not in type_.spelling
+            else []
+        )
+        count = range(max(type_.get_num_template_arguments(), 0))
+        return own + [o for i in count for o in self._held(type_.get_template_argument_type(i))]
+
+    def _assigns(self, owner: Cursor) -> bool:
+        """Whether a base or member of a class has an assignment of its own."""
+        return any(
+            c.kind == CursorKind.CXX_METHOD and c.spelling == "operator=" and not c.is_default_method()
+            for part in self._parts(owner)
+            for c in part.get_children()
+        )
 
     def _later(self, definition: Cursor) -> str:
         """The key of a function that is to be read."""
@@ -236,6 +259,8 @@ class ClassReader:
 
 
 _LIFE = (CursorKind.CONSTRUCTOR, CursorKind.DESTRUCTOR)
+_ALL = (*_LIFE, CursorKind.CXX_METHOD, CursorKind.CONVERSION_FUNCTION)
+_BODIES = (CursorKind.COMPOUND_STMT, CursorKind.CXX_TRY_STMT)
 
 
 def is_plain(owner: Cursor | None, first: int) -> bool:
@@ -267,6 +292,11 @@ def _whole(item: Cursor, field: Cursor) -> bool:
 def acts(cursor: Cursor) -> bool:
     """Whether evaluating an expression that the tree leaves out might change something."""
     return any(c.kind in _ACTS or _changes(c) for c in _below(cursor))
+
+
+def named_types(cursor: Cursor) -> list[ci.Type]:
+    """Those that an expression names: ``std::make_unique<S>``."""
+    return [c.type for c in _below(cursor) if c.kind == CursorKind.TYPE_REF]
 
 
 def _below(cursor: Cursor) -> Iterator[Cursor]:

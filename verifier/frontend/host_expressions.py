@@ -13,7 +13,7 @@ import clang.cindex as ci
 from clang.cindex import Cursor, CursorKind, TypeKind
 
 from verifier.frontend import host_sizes
-from verifier.frontend.host_classes import BINARY, CLASSES, ClassReader, acts, is_plain
+from verifier.frontend.host_classes import BINARY, CLASSES, ClassReader, acts, is_plain, named_types
 from verifier.frontend.host_names import (
     ARRAYS,
     REFERENCE_TYPES,
@@ -23,6 +23,7 @@ from verifier.frontend.host_names import (
     parameter_type,
     qualified,
     template_arguments,
+    template_types,
     token_head,
     type_text,
 )
@@ -248,7 +249,10 @@ class ExpressionReader(ClassReader):
             if CursorKind.CUDAGLOBAL_ATTR in attributes:
                 node["kernel"] = True
             elif target.spelling == "operator=" and owner is not None and owner.location == target.location:
-                node["implicit"] = True  # made by the compiler
+                if self._assigns(owner):
+                    node["fn"] = ""  # made by the compiler of operators that are not followed
+                else:
+                    node["implicit"] = True  # made by the compiler
             else:
                 node["fn"] = function_key(definition)
                 if node["fn"] not in self.functions:
@@ -264,6 +268,8 @@ class ExpressionReader(ClassReader):
             made: Node = {"k": "construct", "args": items}
             if target is not None and target.location.line >= self.first:
                 made |= self._made(target.semantic_parent, target)
+            else:
+                made |= self._runs(children, [cursor.type])
             return made
         if not children:
             return {"k": "construct", "args": []}
@@ -281,7 +287,7 @@ class ExpressionReader(ClassReader):
                 "name": "",
                 "callee": self._expr(callee),
                 "args": [self._expr(c) for c in children[1:]],
-                **self._runs(children[1:]),
+                **self._runs(children[1:], [cursor.type]),
             }
         if target.spelling == "apply" and qualified(target) == "torch::autograd::Function::apply":
             forward = self._forward(target)
@@ -323,14 +329,21 @@ class ExpressionReader(ClassReader):
             if "fn" in info:
                 info |= self._kind_of_method(target)
             args = [self._expr(c) for c in children[1:]]
-            return {"k": "method", **info, "base": base_, "args": args, **self._runs(children[1:])}
+            runs = {} if "fn" in info else self._runs(children[1:], [c.type for c in inner])
+            return {"k": "method", **info, "base": base_, "args": args, **runs}
         if target.spelling.startswith("operator"):
             others = [c for c in children if not _refers(c, target)]
             return {"k": "operator", **info, "args": [self._expr(c) for c in others]}
         if acts(callee):
             return {"k": "refused", "why": "an effect before a function's name"}
         args = [self._expr(c) for c in children[1:]]
-        return {"k": "call", **info, "args": args, **({} if "fn" in info else self._runs(children[1:]))}
+        types = [cursor.type, *template_types(target), *named_types(callee)]
+        return {
+            "k": "call",
+            **info,
+            "args": args,
+            **({} if "fn" in info else self._runs(children[1:], types)),
+        }
 
     def _launch(self, children: list[Cursor], config: Cursor) -> Node:
         callee = children[0]

@@ -58,6 +58,10 @@ def token_head(cursor: Cursor, last: str) -> str:
 
 
 def identity(cursor: Cursor) -> str:
+    """By its place; a variable that is no local one by its name, so that it may be declared often, and once for each
+    instance of a template."""
+    if cursor.kind == CursorKind.VAR_DECL and cursor.linkage != ci.LinkageKind.NO_LINKAGE:
+        return f"{cursor.spelling}@0:0#{cursor.get_usr()}"
     location = cursor.location
     where = f"{cursor.spelling}@{location.line}:{location.column}"
     if cursor.kind != CursorKind.PARM_DECL or cursor.semantic_parent is None:
@@ -102,6 +106,13 @@ def template_arguments(target: Cursor, *, partial: bool = False) -> list[str] | 
         else:
             return out if partial else None
     return out
+
+
+def template_types(target: Cursor) -> list[ci.Type]:
+    """The types among the arguments of a function template's instance."""
+    count = range(max(target.get_num_template_arguments(), 0))
+    kind = ci.conf.lib.clang_Cursor_getTemplateArgumentKind
+    return [target.get_template_argument_type(i) for i in count if kind(target, i) == _TYPE_ARGUMENT]
 
 
 def _parameter_types(target: Cursor) -> list[ci.Type]:
