@@ -153,6 +153,11 @@ def test_another_name_has_the_new_value(which: str) -> None:
 
 
 CLASSES = {
+    "a row of an array": ("", "int w[2][2] = {{4, 4}, {6, 7}}; int *r = w[0]; r[1] = 100; q = w[0][1];"),
+    "a pointer to rows": ("", "int w[2][2] = {{4, 4}, {4, 4}}; int (*r)[2] = w; r[1][1] = 100; q = w[1][1];"),
+    "the next row": ("", "int w[2][2] = {{4, 4}, {4, 4}}; int *r = &w[0][0]; r[3] = 100; q = w[1][1];"),
+    "rows as pointers": ("", "int w[2][2] = {{4, 4}, {4, 4}}; for (int *r : w) r[1] = 100; q = w[1][1];"),
+    "a row at an unknown index": ("", "int w[2][2] = {{4, 4}, {4, 4}}; int *r = w[x.size(0) % 2]; r[1] = 100; q = w[1][1];"),
     "an element that its loop changes": ("", "std::vector<int> v{4, 4}; for (int a : v) { q = a; v[1] = 100; }"),
     "a const element that its loop changes": ("", "int w[2] = {4, 4}; for (const int &a : w) { w[0] = w[1] = 100; q = a; break; }"),
     "a lambda that copies this": ("struct S { int n = 4; void f() { auto g = [=] { n = 100; }; g(); } };", "S s; s.f(); q = s.n;"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts.calls import by_value, changes_nothing
-from verifier.contracts.lvalues import plain, pure, roots
+from verifier.contracts.lvalues import decays, plain, pure, roots
 from verifier.contracts.objects import THIS, Address, Function, Items, Iterator, Record
 from verifier.contracts.run import Refused
 from verifier.frontend.host import HostCode, Node
@@ -77,11 +77,11 @@ def _effects(code: HostCode, start: Node) -> Effects:
             case "member" if node["base"] is not None and node["base"]["k"] == "this":
                 out.named[THIS] = None
                 return
-            case "index" if node["a"]["k"] == "cast" and node["a"]["a"]["t"].endswith("]"):
+            case "index" if decays(node["a"]):
                 walk(node["a"]["a"])
                 walk(node["i"])
                 return
-            case "cast" if node["t"].endswith("*") and node["a"]["t"].endswith("]"):
+            case "cast" if decays(node):
                 root(node["a"], True)
             case "decl":
                 for variable in node["vars"]:

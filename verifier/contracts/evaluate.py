@@ -18,7 +18,7 @@ from verifier.contracts.arguments import Arguments
 from verifier.contracts.conversions import aligned, merge
 from verifier.contracts.effects import in_any_order
 from verifier.contracts.floats import float_binary, to_float
-from verifier.contracts.lvalues import COMPARES, holds_reference, plain, pure, roots
+from verifier.contracts.lvalues import COMPARES, decays, holds_reference, plain, pure, roots
 from verifier.contracts.objects import (
     THIS,
     Address,
@@ -210,7 +210,12 @@ class Evaluator(Arguments):
         return self.component(value, node["name"])
 
     def _eval_index(self, node: Node, hint: str) -> Value:
-        base, index = self.eval(node["a"]), self.eval(node["i"])
+        array = node["a"]
+        if (
+            decays(array) and self.place(array["a"]) is None
+        ):  # an element at an index that is not known, of an array of arrays
+            array = array["a"]
+        base, index = self.eval(array), self.eval(node["i"])
         return self.element(base, index, node)
 
     def _eval_cond(self, node: Node, hint: str) -> Value:
@@ -415,12 +420,16 @@ class Evaluator(Arguments):
         return None
 
     def _eval_cast(self, node: Node, hint: str) -> Value:
-        if node["t"].endswith("*") and node["a"]["t"].endswith(
-            "]"
-        ):  # an array becomes a pointer to its first element
+        if decays(node):  # an array becomes a pointer to its first element
             place = self.place(node["a"])
             if place is not None and not isinstance(self.load(place), Text):
                 return Address(place.cell, (*place.path, 0))
+            value = self.eval(node["a"], hint)
+            if place is None and not isinstance(value, Text):
+                for root in roots(node["a"]):
+                    self.escape(self.named(root).cell)
+                return Unknown(f"{self.span(node)}: a pointer into an array")
+            return self.coerce(value, node["t"])
         value = self.eval(node["a"], hint)
         if isinstance(value, Function) and node["t"].endswith("*"):
             return value

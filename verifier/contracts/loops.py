@@ -300,7 +300,11 @@ def execute_range(host: Host, node: Node) -> None:
                     raise Refused(f"{host.span(node)}: a range that its loop changes is not followed")
                 item = now.items[index]
             host.born(variable["id"])
-            if variable["ref"] and place is not None:
+            if isinstance(item, Items) and variable["type"].endswith("*"):  # a row of an array
+                if place is None:
+                    raise Refused(f"{host.span(node)}: a range of arrays is not followed")
+                host.cells[variable["id"]] = Address(place.cell, (*place.path, index, 0))
+            elif variable["ref"] and place is not None:
                 host.references[variable["id"]] = Address(place.cell, (*place.path, index))
             else:
                 host.cells[variable["id"]] = host.coerce(item, variable["type"])

@@ -161,6 +161,12 @@ def holds_reference(type_: str) -> bool:
     return False
 
 
+def decays(node: Node) -> bool:
+    """Whether it is an array that becomes a pointer to its first element."""
+    pointer = node["t"].endswith("*") or "(*)" in node["t"]
+    return node["k"] == "cast" and pointer and str(node["a"].get("t", "")).endswith("]")
+
+
 def handed_on(node: Node) -> Node:
     """What ``std::move(x)`` and the like are another name of."""
     while node["k"] == "call" and node["name"] in ("std::move", "std::forward", "std::as_const"):

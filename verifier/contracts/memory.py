@@ -104,7 +104,9 @@ class Memory(Conversions):
                 return self.place(node["a"])
             case "cast":
                 seen, real = dtype_of(node["t"]), dtype_of(node["a"].get("t", ""))
-                derived = seen is None and not node["t"].endswith("*") and node["t"] != node["a"].get("t")
+                derived = (
+                    seen is None and node["t"] != node["a"].get("t") and not node["t"].endswith(("*", "]"))
+                )
                 return None if derived or (node.get("explicit") and seen != real) else self.place(node["a"])
             case "operator" if node["name"].endswith("operator[]") and len(node["args"]) == 2:
                 return self._element_place(node["args"][0], self.eval(node["args"][1]))
@@ -204,6 +206,9 @@ class Memory(Conversions):
             self.lost(value)
         elif not place.path:
             self.cells[place.cell] = value
+        elif _beyond(self.cells.get(place.cell), place.path):  # perhaps in the next row
+            self.lost(value)
+            self.escape(place.cell)
         else:
             old = self.cells.get(place.cell)
             self.cells[place.cell] = self._updated(old, place.path, value)
@@ -466,3 +471,18 @@ class Memory(Conversions):
         step = arith("*", convert(by, "py"), const(pointer.size, "py"), "py")
         offset = arith(op, pointer.offset, step, "py") if step is not None else None
         return Pointer(pointer.storage, offset, pointer.dtype, pointer.lanes, pointer.size)
+
+
+def _beyond(value: Value | None, path: tuple[Any, ...]) -> bool:
+    """Whether a place is behind the end of an array."""
+    for step in path:
+        match value:
+            case Items(items=items) if isinstance(step, int):
+                if not 0 <= step < len(items):
+                    return True
+                value = items[step]
+            case Record(fields=fields):
+                value = fields.get(step)
+            case _:
+                return False
+    return False
