@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from verifier.smt.terms import Const
 from verifier.symex.claims import Claims, Obligation
-from verifier.symex.setup import MAX_BLOCK
+from verifier.symex.setup import MAX_BLOCK, MAX_GRID
 from verifier.symex.summary import Summary
 
 ID = "launch"
@@ -27,7 +28,8 @@ def applies(s: Summary) -> bool:
 def claims(c: Claims) -> Iterator[Obligation | tuple[Obligation, ...]]:
     """Block axes, threads, grid axes, shared bytes.
 
-    That an empty output makes an empty grid belongs to the edge domain: said as an assumption, no fault.
+    That an empty output makes an empty grid belongs to the edge domain: said as an assumption, no fault. So is that the y and z
+    axes of the grid end at 65,535, which hardly any host code checks: beyond it nothing is launched.
     """
     s, t = c.s, c.s.t
     span = s.contract.launch.span
@@ -58,6 +60,12 @@ def claims(c: Claims) -> Iterator[Obligation | tuple[Obligation, ...]]:
     else:
         yield filled
     yield c.single(ID, span, "gridDim.x is below 2^31", (), t.lt(grid[0], t.const(1 << 31)))
+    for axis, size in (("y", grid[1]), ("z", grid[2])):
+        fits = c.single(ID, span, f"gridDim.{axis} is at most 65,535", (), t.le(size, t.const(MAX_GRID[1])))
+        if isinstance(size, Const):
+            yield fits
+        else:
+            yield fits, replace(fits, goal=t.true, assumes=(f"gridDim.{axis} <= {MAX_GRID[1]}",))
     shared = [o for o in dict.fromkeys(s.objects.values()) if o.space == "shared" and o.extent is not None]
     static = t.total(o.extent for o in shared if o.extent is not None and o.name != "dynamic shared memory")
     total = t.add(static, s.geometry.shared_bytes)

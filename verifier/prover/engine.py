@@ -494,9 +494,9 @@ class _Engine:
         last = Decision("unknown", "nothing to try")
         options = list(options)
         if options[0].property == "launch":  # what needs no solver first
-            options.sort(key=lambda o: not d.by_bounds(o))
+            options.sort(key=lambda o: (o.goal is self.s.t.true, not d.by_bounds(o)))
         for o in options:
-            last = d.decide(o)
+            last = d.decide(o, 0.5) if options[-1].goal is self.s.t.true else d.decide(o)
             if last.status == "proved":
                 self.assumed.update(dict.fromkeys(o.assumes))
                 self._keep(c, last)
