@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from specs.contract import Contract
-from tests.contracts.lifting import KERNEL, assumed, lift, texts
+from tests.contracts.lifting import KERNEL, assumed, lift, read, texts
+from verifier.contracts import assembly
+from verifier.source.device_text import DeviceText, Submission
 
 MAIN = """
 int main(int argc, char** argv) {{
@@ -210,3 +214,13 @@ def test_launches_at_one_place_that_differ_otherwise_all_stay() -> None:
         assert len(twice(first)) == 2
     filled = twice("cudaMemset(y, 0, N * sizeof(float)); go(x, y, N, threads);")
     assert {c.buffer("y").content for c in filled} == {("0", "0"), None}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("args, said", [("y", "too few arguments"), ("y, y, 1, 2", "too many arguments")])
+def test_a_launch_that_does_not_compile_is_told_as_the_compiler_does(args: str, said: str) -> None:
+    text = (
+        f"{KERNEL}void run(torch::Tensor x) {{ auto y = x.data_ptr<float>();\n  k<<<1, 32>>>({args});\n}}\n"
+    )
+    submission = Submission("t.cu", "cuda", text, text, DeviceText(text, "0" * 64, ()), host=text)
+    found = assembly.lift(submission, read(text), problem=None, cap=1 << 30)
+    assert any(p.startswith("t.cu:3:") and said in p for p in found.problems), found.problems

@@ -223,7 +223,12 @@ def _finished(out: Lifted, code: HostCode) -> Lifted:
     lines = _continued(code, seen)
     for place in code.launches:
         if (place.path, place.line) not in lines:
-            out.problems.append(f"{place}: a launch in code that is never instantiated or not understood")
+            said = next(
+                (m for m, span, _ in code.errors if (span.path, span.line) == (place.path, place.line)), ""
+            )
+            out.problems.append(
+                f"{place}: {said or 'a launch in code that is never instantiated or not understood'}"
+            )
     choices = (("", line) for line in device_choice.chosen(code))
     for kernel, line in (*kernel_uses.unseen(code), *choices):
         out.problems.append(line)
