@@ -136,6 +136,10 @@ class Construction(Calls):
 
     def default_construct(self, target: LValue, record: CType, span: Span, zeroed: bool = False) -> None:
         """``T x;``: members without a value stay indeterminate, or zero where they were made so before."""
+        if not isinstance(self.types.of(record), Struct):  # half and the like
+            if not zeroed:
+                self.undefined(target, span)
+            return
         function = self._default_constructor(record)
         body = function.body if function is not None else None
         if function is not None and body is not None:
@@ -156,8 +160,9 @@ class Construction(Calls):
 
     def _zero(self, target: LValue, record: CType, span: Span) -> None:
         type_ = self.types.of(record)
-        if not isinstance(type_, Struct):
-            raise Refused("constructor", record.spelling, span)
+        if not isinstance(type_, Struct):  # half and the like
+            self.write(target, self.zero(type_, span), span)
+            return
         for part in type_.fields:
             self.write(self.member(target, part.name, span), self.zero(part.type, span), span)
 

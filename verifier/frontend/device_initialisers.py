@@ -317,7 +317,11 @@ class Initialisers(Construction):
                 queue.pop(0)
                 self.initialise_part(part, part_made, item, item.span)
             else:
-                if item.type.kind == "RECORD" or is_made(item_type(part_made)):
+                item_made, leaf = (
+                    t.kind == "RECORD" and isinstance(self.types.of(t), Struct)
+                    for t in (item.type, item_type(part_made))
+                )
+                if item_made or (leaf and is_made(item_type(part_made))):
                     raise Refused("initialiser list", "that converts an item to a class", item.span)
                 self._consume(part, part_type, part_made, queue, span)
 
