@@ -266,3 +266,11 @@ def test_kernels_without_anything_are_drafted_and_the_draft_can_be_read(tmp_path
     path.write_text(found.draft)
     (c,) = made(cu_submission(K), contract_file=path).contracts
     assert not c.gaps and evaluate(c.launch.grid[0], {"n": 1000}) == 4
+
+
+def test_a_kernel_without_parameters(tmp_path: Path) -> None:
+    text = "__device__ int table[256];\n__global__ void fill() { table[threadIdx.x] = 1; }\n"
+    file = tmp_path / "c.toml"
+    file.write_text('[[contract]]\nkernel = "fill"\nlaunch = { grid = ["1"], block = ["256"] }\n')
+    (c,) = made(cu_submission(text, ("fill",)), contract_file=file).contracts
+    assert not c.gaps and c.launch.block[0] == "256"

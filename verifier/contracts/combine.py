@@ -75,16 +75,19 @@ def join(
     params = {p["name"]: p["type"] for p in kernel["params"]} if kernel is not None else {}
     for param in (*stated.buffers, *stated.content):
         if (
-            params and param.partition(".")[0] not in params
+            kernel is not None and param.partition(".")[0] not in params
         ):  # ``p.data``: a pointer in a class passed by value
             raise ContractError(
                 f"{stated.kernel} has no parameter {param!r}",
                 stated.span,
-                f"its parameters: {', '.join(params)}",
+                f"its parameters: {', '.join(params) or 'none'}",
             )
     mine = [c for c in lifted if applies(stated, c)]
     if not mine:
         contract, notes = _alone(stated, params, accepted, cap)
+        if kernel is None:
+            gap = f"the parameters of {stated.kernel} could not be read"
+            contract = replace(contract, gaps=(*contract.gaps, gap))
         return [contract], notes
     out, all_notes = [], []
     for contract in mine:
@@ -207,8 +210,6 @@ def _alone(stated: Stated, params: dict[str, str], accepted: bool, cap: int) -> 
             shared_bytes=_text(launch.shared_bytes, values),
             cooperative=launch.cooperative,
         )
-    if not params:
-        gaps.append(f"the parameters of {stated.kernel} could not be read")
     contract = replace(
         empty,
         launch=lifted,
