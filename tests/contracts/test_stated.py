@@ -274,3 +274,15 @@ def test_a_kernel_without_parameters(tmp_path: Path) -> None:
     file.write_text('[[contract]]\nkernel = "fill"\nlaunch = { grid = ["1"], block = ["256"] }\n')
     (c,) = made(cu_submission(text, ("fill",)), contract_file=file).contracts
     assert not c.gaps and c.launch.block[0] == "256"
+
+
+def test_a_class_passed_by_value_needs_no_buffer(tmp_path: Path) -> None:
+    text = "struct Q { int n; };\n__global__ void k(Q p, float* y) { if (threadIdx.x < p.n && p.n < 64) y[threadIdx.x] = p.n; }\n"
+    file = tmp_path / "c.toml"
+    head = '[[contract]]\nkernel = "k"\nlaunch = { grid = ["1"], block = ["64"] }\n'
+    file.write_text(f'{head}[contract.buffers]\ny = "out f32[64]"\n')
+    (c,) = made(cu_submission(text, ("k",)), contract_file=file).contracts
+    assert not c.gaps
+    file.write_text(head)
+    (c,) = made(cu_submission(text, ("k",)), contract_file=file).contracts
+    assert ["parameter y" in g for g in c.gaps] == [True]

@@ -187,7 +187,7 @@ def _alone(stated: Stated, params: dict[str, str], accepted: bool, cap: int) -> 
                 scalars.append(Scalar(name, None, "stated"))
         elif dtype is not None:
             scalars.append(Scalar(name, None, "stated"))
-        elif name not in stated.buffers:
+        elif name not in stated.buffers and type_.endswith(("*", "&")):
             gaps.append(f"parameter {name}: no buffer is stated for it ({stated.span})")
     buffers = {name: _buffer(joint, item, values) for name, item in stated.buffers.items()}
     for name, item in stated.buffers.items():
