@@ -166,7 +166,7 @@ class Reader(ExpressionReader):
         self.depth += 1
         try:
             if self.depth > 200:
-                raise RecursionError("statements nested too deep")
+                return {"k": "unknown", "why": "statements nested too deep", "s": self._span(cursor)}
             return self._statement(cursor)
         finally:
             self.depth -= 1

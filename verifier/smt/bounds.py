@@ -182,7 +182,7 @@ class Bounds:
             return True
         self._asked = self._digits_of({a for m in start for a in m})
         if self.linear:
-            return self._search(start, LINEAR_NODES, DEPTH, focused=False, numbers=False)
+            return self._search(start, LINEAR_NODES, DEPTH, focused=False, numbers=False, weight=2)
         for numbers in (False, True):
             if self._search(start, FOCUSED_NODES, FOCUSED_DEPTH, focused=True, numbers=numbers):
                 return True
@@ -194,9 +194,12 @@ class Bounds:
         self._asked = digits
         return self._search(start, NODES, DEPTH, focused=False, numbers=True)
 
-    def _search(self, start: Poly, nodes: int, most: int, *, focused: bool, numbers: bool) -> bool:
-        """Best first: fewest monomials that still have to be bounded."""
-        self._numbers, self._weight = numbers, 2 * (focused or numbers)
+    def _search(
+        self, start: Poly, nodes: int, most: int, *, focused: bool, numbers: bool, weight: int | None = None
+    ) -> bool:
+        """Best first: fewest monomials that still have to be bounded. ``weight``: that of a positive constant."""
+        self._numbers = numbers
+        self._weight = 2 * (focused or numbers) if weight is None else weight
         heap: list[tuple[int, int, int, int, Poly, tuple[Step, ...]]] = [(0, 0, 0, 0, start, ())]
         seen = {frozenset(start.items())}
         count = 0
