@@ -153,6 +153,10 @@ def test_another_name_has_the_new_value(which: str) -> None:
 
 
 CLASSES = {
+    "a lambda in a call that nobody looks at": (
+        "", "std::vector<int> v{1}; std::to_string(std::accumulate(v.begin(), v.end(), 0, [&](int a, int) { q = 100; return a; }));"),
+    "elements made in a call that nobody looks at": (
+        "int g = 4; struct S { S() { g = 100; } };", "g = 4; std::to_string(std::vector<S>(2).size()); q = g;"),
     "a row of an array": ("", "int w[2][2] = {{4, 4}, {6, 7}}; int *r = w[0]; r[1] = 100; q = w[0][1];"),
     "a pointer to rows": ("", "int w[2][2] = {{4, 4}, {4, 4}}; int (*r)[2] = w; r[1][1] = 100; q = w[1][1];"),
     "the next row": ("", "int w[2][2] = {{4, 4}, {4, 4}}; int *r = &w[0][0]; r[3] = 100; q = w[1][1];"),

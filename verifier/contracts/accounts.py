@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from verifier.contracts.calls import reads_only
+from verifier.contracts.calls import is_code, reads_only
 from verifier.contracts.effects import assigned_variables
 from verifier.contracts.inert import touches
-from verifier.contracts.lvalues import changing, children_of, reading
+from verifier.contracts.lvalues import changing, children_of, plain, reading
 from verifier.contracts.run import Refused
 from verifier.frontend.host import Node
 
@@ -63,6 +63,8 @@ def stores(node: Node) -> Iterator[Node]:
 
 def is_store(node: Node) -> bool:
     """Whether an expression may change something itself, its operands aside."""
+    if "runs" in node or (node["k"] != "launch" and any(map(is_code, map(plain, node.get("args", ()))))):
+        return True  # what it is given may be called
     match node["k"]:
         case "un":
             return node["op"] in ("++", "--", "p++", "p--")

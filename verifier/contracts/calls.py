@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verifier.contracts import elements, tensors
+from verifier.contracts import device_choice, elements, tensors
 from verifier.contracts.lvalues import plain
 from verifier.contracts.objects import (
     Address,
@@ -104,6 +104,8 @@ def reads_only(full: str) -> bool:
 
 def construct(host: Evaluator, type_: str, values: list[Value], node: Node) -> Value:
     given = [v for v, a in zip(values, node["args"], strict=True) if a["k"] != "default"]
+    if device_choice.GUARD.fullmatch(type_):
+        device_choice.chosen_by(host, given, node)
     if type_ == "std::string" or type_.startswith("std::basic_string"):
         return given[0] if len(given) == 1 and isinstance(given[0], Text) else Text()
     if type_.startswith(("std::tuple", "std::pair")):
@@ -182,6 +184,15 @@ def call(host: Evaluator, node: Node, hint: str) -> Value:
             elif calls_something(argument["t"]):
                 raise Refused(f"{host.span(argument)}: a function object that a call is given")
     return found
+
+
+def is_code(node: Node) -> bool:
+    """Whether an argument is a function of the host code, a lambda or an object that calls one."""
+    return (
+        node["k"] == "lambda"
+        or bool(node.get("fn") and node["k"] == "function")
+        or calls_something(node["t"])
+    )
 
 
 def calls_something(type_: str) -> bool:
@@ -279,6 +290,9 @@ def _call(host: Evaluator, node: Node, hint: str) -> Value:
         return _ceil_div(host, args_nodes, node)
     if name == "accumulate":
         return _accumulate(host, args_nodes, node)
+    if device_choice.SETTER.fullmatch(full):
+        device_choice.chosen_by(host, [host.eval(a) for a in args_nodes], node)
+        return Unknown("void")
     if name in ("strcmp", "strlen", "to_string", "getenv", "cudaGetErrorString"):
         return Unknown(f"{name}()")
     if scope in ("at", "torch") or scope.startswith(("torch::nn::functional", "at::native")):

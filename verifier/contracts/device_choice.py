@@ -8,15 +8,28 @@ Example: ``c10::cuda::CUDAGuard guard(1);`` gives ``a.cu:9:5: device 1 is chosen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from verifier.frontend.host import HostCode
+from verifier.contracts.objects import Value
+from verifier.contracts.values import Int
+from verifier.frontend.host import HostCode, Node
 
-_GUARD = re.compile(r"(?:const )?(?:c10|at)::(?:cuda::)?(?:Optional)?(?:CUDA|Device)Guard")
-_SETTER = re.compile(
+if TYPE_CHECKING:
+    from verifier.contracts.memory import Memory
+
+GUARD = re.compile(r"(?:const )?(?:c10|at)::(?:cuda::)?(?:Optional)?(?:CUDA|Device)Guard")
+SETTER = re.compile(
     r"(?:c10::cuda|at::cuda)::(?:set_device|SetDevice)|.*Guard::(?:set|reset)_(?:device|index)"
 )
+
+
+def chosen_by(host: Memory, values: Sequence[Value], node: Node) -> None:
+    """A guard or setter that is executed: any number but 0 is a gap of the launches that follow, whatever it is called."""
+    if any(isinstance(v, Int) and v.value != 0 for v in values):
+        gap = f"{host.span(node)}: a device is chosen by its number"
+        if gap not in host.run.gaps:
+            host.run.gaps.append(gap)
 
 
 def chosen(code: HostCode) -> Iterator[str]:
@@ -30,8 +43,8 @@ def _chosen(code: HostCode, node: Any) -> Iterator[str]:
         for item in node:
             yield from _chosen(code, item)
     elif isinstance(node, dict):
-        guard = node.get("k") == "construct" and _GUARD.fullmatch(str(node.get("t", "")))
-        setter = node.get("k") in ("call", "method") and _SETTER.fullmatch(str(node.get("name", "")))
+        guard = node.get("k") == "construct" and GUARD.fullmatch(str(node.get("t", "")))
+        setter = node.get("k") in ("call", "method") and SETTER.fullmatch(str(node.get("name", "")))
         if guard or setter:
             for number in _numbers(node["args"]):
                 yield f"{code.span(node['s'])}: device {number} is chosen by its number"

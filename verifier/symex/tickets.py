@@ -23,10 +23,7 @@ def distinct(c: Claims, a: Access, b: Access, level: int) -> Iterator[Term]:
     for x in mine:
         for y in others:
             p, q = c.s.accesses[c.s.tickets[x]], c.s.accesses[c.s.tickets[y]]
-            one = p.obj is q.obj and p.obj.space in (
-                "global",
-                "shared",
-            )  # local: a counter of each thread's own
+            one = p.obj is q.obj and p.obj.space != "local"  # there each thread has a counter of its own
             if not one or (level == 1 and p.obj.space == "shared"):
                 continue
             drawn = _drawn(c, p.obj, p.size)
