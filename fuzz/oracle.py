@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fuzz import pipes
+from verifier.isolation import pipes
 from verifier.isolation.child import Limits, python_argv
 from verifier.isolation.sandbox import Sandbox
 from verifier.isolation.service import start, stop

@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, cast
 
-from fuzz import pipes
+from verifier.isolation import pipes
 
 
 class Inconsistent(ArithmeticError):

@@ -24,10 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from fuzz import dtypes, pipes
+from fuzz import dtypes
 from fuzz.executor import Order, Seen
 from specs.contract import NULL_STORAGE, ConcreteBuffer, ConcreteLaunch
 from verifier.ir import nodes as ir
+from verifier.isolation import pipes
 from verifier.isolation.child import Limits, python_argv
 from verifier.isolation.sandbox import Sandbox
 from verifier.isolation.service import start, stop

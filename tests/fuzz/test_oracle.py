@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from fuzz import oracle as module
-from fuzz import pipes
 from fuzz.oracle import Oracle, OracleError, Question, Tensor
-from verifier.isolation import probe
+from verifier.isolation import pipes, probe
 from verifier.isolation.sandbox import Sandbox
 
 X = np.array([-1.0, 0.5, 2.0], dtype=np.float32)
