@@ -254,3 +254,12 @@ def test_a_quotient_and_its_remainder_are_joined_again_when_divided() -> None:
     free = t.app("d", (), 0, 0, 9)
     c = t.add(t.mul(free, t.quot(a, free)), t.rem(a, free))
     assert t.quot(c, t.const(64)) is not x  # nothing is known where the divisor is 0
+
+
+def test_one_name_with_two_intervals_is_two_unknowns() -> None:
+    t = Terms()
+    narrow, wide = t.app("f", (t.one,), 2, 0, 31), t.app("f", (t.one,), 2, -8, 63)
+    assert (narrow.lo, narrow.hi, wide.lo, wide.hi) == (0, 31, -8, 63)
+    assert narrow is not wide and narrow.name != wide.name
+    assert wide is t.app("f", (t.one,), 2, -8, 63)
+    assert t.rename(wide, "1", 2, {}) is not t.rename(narrow, "1", 2, {})

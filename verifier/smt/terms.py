@@ -85,8 +85,6 @@ class Terms:
         finally:
             self.recording = before
 
-    # --- raw -------------------------------------------------------------------------------------------------------
-
     def _make(
         self,
         op: str,
@@ -122,12 +120,14 @@ class Terms:
     ) -> Term:
         """An integer unknown (no args) or uninterpreted function value, always within lo..hi (None: unbounded).
 
-        ``flevel`` is the level of the function symbol; the term's level also counts its arguments. The same name must
-        always be made with the same flevel and interval.
+        ``flevel`` is the level of the function symbol; the term's level also counts its arguments. A name that is made
+        with another interval than before is another function: each holds its own values.
         """
         if lo is not None and lo == hi:
             return self.const(lo)
-        return self._make("app", name, args, max([flevel, *(a.level for a in args)]), flevel, lo, hi)
+        made = self._make("app", name, args, max([flevel, *(a.level for a in args)]), flevel, lo, hi)
+        same = (made.lo, made.hi, made.flevel) == (lo, hi, flevel)
+        return made if same else self.app(f"{name}:{lo}:{hi}:{flevel}", args, flevel, lo, hi)
 
     def bapp(self, name: str, args: tuple[Term, ...], flevel: int) -> Term:
         """A boolean unknown."""
