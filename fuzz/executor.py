@@ -28,11 +28,12 @@ Order = tuple[Literal["forward", "reverse", "random", "interleaved"], int]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the simulator saw go wrong: a property id, where, and in words."""
+    """What the executor saw go wrong: a property id, where, and in words. ``by``: who saw it."""
 
     property: str
     span: Span
     message: str
+    by: str = "the simulator"
 
 
 @dataclass(frozen=True, slots=True)

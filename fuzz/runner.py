@@ -2,9 +2,9 @@
 
 ``explore(job, …)`` -> Found. Hypothesis draws and shrinks :class:`fuzz.case.Case` values, and looks for ones that enter
 more of the kernel (``target``) where the executor tells what ran. One example in four runs
-under a second schedule as well. Invariant: a fault is reported only if the same case fails again in a second,
-unoptimised executor; a case whose bounds check nothing is no example; where the simulator itself saw a fault, nothing
-is said about the numbers.
+under a second schedule as well. Invariant: a fault is reported only if the same case fails again in a second
+executor (an unoptimised build; on a GPU a process of its own); a case whose bounds check nothing is no example; where the
+executor itself saw a fault, nothing is said about the numbers.
 
 Example::
 
@@ -57,7 +57,7 @@ class Budget:
 class Found:
     """``examples``: runs that were compared; ``vacuous``: runs whose bounds checked no element.
 
-    ``edge``: a fault where inputs, or the reference itself, are NaN or infinite. ``seen``: what the simulator itself reported.
+    ``edge``: a fault where inputs, or the reference itself, are NaN or infinite. ``seen``: what the executor itself reported.
     ``unfit``: what the reference raised at sizes that are not its domain (these runs do not count).
     ``refusal``: why there is no answer. ``cut``: the deadline came first.
     ``deterministic``: all schedules gave the same bits.
@@ -119,8 +119,9 @@ def explore(
     budget: Budget,
     *,
     confirm: Callable[[], Executor] | None = None,
+    second: str = "an unoptimised build",
 ) -> Found:
-    """Run the budget. ``confirm`` makes the second executor that a fault must fail in too."""
+    """Run the budget. ``confirm`` makes the second executor, called ``second``, that a fault must fail in too."""
     start = time.monotonic()
     tally = _Tally()
     fault = edge = None
@@ -130,7 +131,7 @@ def explore(
         if fault is not None and confirm is not None:
             again = run_case(job, confirm(), oracle, fault.case).fault
             if again is None:
-                refusal = f"not reproduced in an unoptimised build: {fault.message}"
+                refusal = f"not reproduced in {second}: {fault.message}"
             fault = again
         if fault is None and not refusal and any(b.dtype in dtypes.FLOATS for b in job.contract.buffers):
             count = max(5, budget.examples // 10)

@@ -1,4 +1,4 @@
-"""The prover's verdicts in the light of what the simulator saw: gate results -> gate results.
+"""The prover's verdicts in the light of what runs have shown: gate results -> gate results.
 
 A finding with a replayed witness is a refutation: UNKNOWN becomes REFUTED. If the prover had PROVED that very property,
 one of the two readers is wrong: the property becomes ERROR, and nothing that was proved of the kernel counts.
@@ -19,11 +19,11 @@ WIDER_IN_THE_SIMULATOR = frozenset(("overflow", "arithmetic"))
 
 
 def agree(gates: Sequence[GateResult]) -> tuple[GateResult, ...]:
-    """The gates, with the prove gate's properties settled by the findings of the sanitize gate."""
+    """The gates, with the prove gate's properties settled by what the simulator and the GPU saw."""
     seen = [
         f
         for g in gates
-        if g.gate == "sanitize"
+        if g.gate in ("sanitize", "fuzz")
         for f in g.findings
         if f.severity is Severity.ERROR and f.witness is not None and f.witness.replayed
     ]

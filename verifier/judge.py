@@ -286,8 +286,10 @@ def headline(judgement: Judgement, gates: Sequence[GateResult], policy: Policy) 
             cap = min([policy.size_cap, *(p.frontier for p in proofs if p.frontier is not None)])
             fixes = {a.text for g in gates for a in g.assumptions if a.origin == "assumed"}
             missing = f"; {len(fixes)} host check{'' if len(fixes) == 1 else 's'} missing" if fixes else ""
-            reference = next((str(g.facts.get("reference", "")) for g in gates if g.gate == "fuzz"), "")
-            agrees = f"; numbers agree with {reference}" if reference else ""
+            numbers: dict[str, Any] = next((g.facts for g in gates if g.gate == "fuzz"), {})
+            reference, device = numbers.get("reference", ""), numbers.get("device", {})
+            where = f" on {device['device']}" if device.get("ran") else ""
+            agrees = f"; numbers agree with {reference}{where}" if reference else ""
             watched = next((_watched(g.facts["gpu"]) for g in gates if g.facts.get("gpu", {}).get("ran")), "")
             return f"safe for every allowed launch up to {_size(cap)} elements a buffer{agrees}{watched}{missing}"
         case Outcome.FAIL:

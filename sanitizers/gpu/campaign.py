@@ -36,6 +36,8 @@ SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class GpuFault:
+    """``tool``: which of them saw it, or "" for the driver and the guards."""
+
     finding: SimFinding
     launch: ConcreteLaunch
     tool: str

@@ -17,3 +17,9 @@ extern "C" __global__ void vk_control_synccheck(int* x) {
   if (threadIdx.x < 56) __syncthreads();
   x[threadIdx.x] = 1;
 }
+
+// No fault: it leaves a pattern in the shared memory of a multiprocessor, so that a kernel which reads it uninitialised shows.
+extern "C" __global__ void vk_control_spoil(unsigned pattern, unsigned words) {
+  extern __shared__ volatile unsigned box[];
+  for (unsigned i = threadIdx.x; i < words; i += blockDim.x) box[i] = pattern;
+}

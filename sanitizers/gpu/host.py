@@ -3,7 +3,9 @@
 Run as a script (``python -I -S -B host.py FOLDER``), alone or under compute-sanitizer; it knows nothing of this project, so
 that it starts at once and anywhere. Every event is written before the next step, so a killed run still tells how far it
 came. Every allocation is its own and exactly as large as the buffer; with ``guard`` it has that many known bytes before and
-behind it instead, which are compared afterwards. Invariant: it says what happened, never whether that is good.
+behind it instead, which are compared afterwards. With ``serve`` behind FOLDER it takes launches from FOLDER/requests until
+that ends, one frame each (verifier/isolation/pipes.py), and gives the contents of every buffer back through FOLDER/answers.
+Invariant: it says what happened, never whether that is good.
 
 Example of the events::
 
@@ -17,14 +19,17 @@ from __future__ import annotations
 
 import ctypes
 import json
+import struct
 import sys
 from collections.abc import Callable
-from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 _GUARD_BYTE = 0xA5
 _MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+_PROCESSORS, _MAJOR, _MINOR, _LARGEST_SHARED = 16, 75, 76, 97  # CU_DEVICE_ATTRIBUTE_…
+_SPOILT = 0xFFFFFFFF  # a NaN in every format, -1 as an integer
 _LARGEST_ARGUMENT = 4096
 
 
@@ -61,14 +66,14 @@ class Driver:
         name, version = ctypes.create_string_buffer(200), c_int()
         self.call("cuDeviceGetName", name, 200, self.device)
         self.call("cuDriverGetVersion", byref(version))
-        major, minor = self._attribute(75), self._attribute(76)
+        major, minor = self.attribute(_MAJOR), self.attribute(_MINOR)
         return {
             "device": name.value.decode(errors="replace"),
             "arch": f"sm_{major}{minor}",
             "driver": version.value,
         }
 
-    def _attribute(self, number: int) -> int:
+    def attribute(self, number: int) -> int:
         value = c_int()
         self.call("cuDeviceGetAttribute", byref(value), number, self.device)
         return value.value
@@ -85,31 +90,38 @@ class Driver:
 class Memory:
     """One buffer on the device. ``base`` of an empty one is null, as PyTorch's is."""
 
-    def __init__(self, driver: Driver, size: int, data: bytes | None, zero: bool, guard: int) -> None:
+    def __init__(self, driver: Driver, size: int, guard: int) -> None:
         self.driver, self.size, self.guard = driver, size, guard
         self.start = c_uint64()
-        if size == 0:
-            self.base = 0
+        self.base = 0
+        if size:
+            driver.call("cuMemAlloc_v2", byref(self.start), c_size_t(size + 2 * guard))
+            self.base = self.start.value + guard
+
+    def fill(self, data: bytes | None, zero: bool) -> None:
+        if self.size == 0:
             return
-        driver.call("cuMemAlloc_v2", byref(self.start), c_size_t(size + 2 * guard))
-        self.base = self.start.value + guard
-        for place in (self.start.value, self.base + size) if guard else ():
-            driver.call("cuMemsetD8_v2", c_uint64(place), _GUARD_BYTE, c_size_t(guard))
+        for place in (self.start.value, self.base + self.size) if self.guard else ():
+            self.driver.call("cuMemsetD8_v2", c_uint64(place), _GUARD_BYTE, c_size_t(self.guard))
         if data is not None:
-            driver.call("cuMemcpyHtoD_v2", c_uint64(self.base), data, c_size_t(len(data)))
+            self.driver.call("cuMemcpyHtoD_v2", c_uint64(self.base), data, c_size_t(len(data)))
         elif zero:
-            driver.call("cuMemsetD8_v2", c_uint64(self.base), 0, c_size_t(size))
+            self.driver.call("cuMemsetD8_v2", c_uint64(self.base), 0, c_size_t(self.size))
+
+    def content(self, offset: int, size: int) -> bytes:
+        seen = ctypes.create_string_buffer(size)
+        if size:
+            self.driver.call("cuMemcpyDtoH_v2", seen, c_uint64(self.base + offset), c_size_t(size))
+        return seen.raw
 
     def damage(self) -> int | None:
         """Offset from the buffer's start of the first guard byte that is not what it was."""
         if not self.guard or self.size == 0:
             return None
-        seen = ctypes.create_string_buffer(self.guard)
         for offset in (-self.guard, self.size):
-            self.driver.call("cuMemcpyDtoH_v2", seen, c_uint64(self.base + offset), c_size_t(self.guard))
-            for i, byte in enumerate(seen.raw):
-                if byte != _GUARD_BYTE:
-                    return offset + i
+            seen = self.content(offset, self.guard)
+            if seen != bytes([_GUARD_BYTE]) * self.guard:
+                return offset + next(i for i, byte in enumerate(seen) if byte != _GUARD_BYTE)
         return None
 
     def free(self) -> None:
@@ -117,31 +129,58 @@ class Memory:
             self.driver.call("cuMemFree_v2", self.start)
 
 
+class Loaded:
+    """A module of its own (so its device variables are new) with the buffers of its last launch."""
+
+    def __init__(self, driver: Driver, program: bytes, kernel: str) -> None:
+        self.driver = driver
+        self.module, self.function = c_void_p(), c_void_p()
+        self.memories: list[Memory] = []
+        driver.call("cuModuleLoadData", byref(self.module), program)
+        driver.call("cuModuleGetFunction", byref(self.function), self.module, kernel.encode())
+
+    def prepare(self, work: dict[str, Any], data: bytes, guard: int) -> None:
+        """Buffers with their contents, where they were if they have the sizes that they had."""
+        wanted = [(buffer["size"], guard) for buffer in work["buffers"]]
+        if wanted != [(m.size, m.guard) for m in self.memories]:
+            self._free()
+            self.memories = [Memory(self.driver, size, guard) for size, _ in wanted]
+        for memory, buffer in zip(self.memories, work["buffers"], strict=True):
+            begin, length = buffer["data"] or (0, 0)
+            memory.fill(data[begin : begin + length] if buffer["data"] else None, buffer["zero"])
+
+    def launch(self, work: dict[str, Any]) -> list[list[int]]:
+        """The damaged guards."""
+        driver, function = self.driver, self.function
+        sizes = [driver.size(function, i) for i in range(len(work["params"]))]
+        arguments = _arguments(work["params"], self.memories, sizes)
+        pointers = (c_void_p * len(arguments))(*(ctypes.addressof(a) for a in arguments))
+        if work["shared"] > 48 << 10:
+            driver.call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED, work["shared"])
+        shape = (*work["grid"], *work["block"], work["shared"])
+        if work["cooperative"]:
+            driver.call("cuLaunchCooperativeKernel", function, *shape, None, pointers)
+        else:
+            driver.call("cuLaunchKernel", function, *shape, None, pointers, None)
+        driver.call("cuCtxSynchronize")
+        return [[i, at] for i, m in enumerate(self.memories) if (at := m.damage()) is not None]
+
+    def close(self) -> None:
+        self._free()
+        self.driver.call("cuModuleUnload", self.module)
+
+    def _free(self) -> None:
+        for memory in self.memories:
+            memory.free()
+        self.memories = []
+
+
 def launch(driver: Driver, program: bytes, work: dict[str, Any], data: bytes, guard: int) -> list[list[int]]:
     """One launch with a module, buffers and arguments of its own; the damaged guards."""
-    module, function = c_void_p(), c_void_p()
-    driver.call("cuModuleLoadData", byref(module), program)
-    driver.call("cuModuleGetFunction", byref(function), module, work["kernel"].encode())
-    memories = []
-    for buffer in work["buffers"]:
-        begin, length = buffer["data"] or (0, 0)
-        content = data[begin : begin + length] if buffer["data"] else None
-        memories.append(Memory(driver, buffer["size"], content, buffer["zero"], guard))
-    sizes = [driver.size(function, i) for i in range(len(work["params"]))]
-    arguments = _arguments(work["params"], memories, sizes)
-    pointers = (c_void_p * len(arguments))(*(ctypes.addressof(a) for a in arguments))
-    if work["shared"] > 48 << 10:
-        driver.call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED, work["shared"])
-    shape = (*work["grid"], *work["block"], work["shared"])
-    if work["cooperative"]:
-        driver.call("cuLaunchCooperativeKernel", function, *shape, None, pointers)
-    else:
-        driver.call("cuLaunchKernel", function, *shape, None, pointers, None)
-    driver.call("cuCtxSynchronize")
-    damaged = [[i, at] for i, m in enumerate(memories) if (at := m.damage()) is not None]
-    for memory in memories:
-        memory.free()
-    driver.call("cuModuleUnload", module)
+    loaded = Loaded(driver, program, work["kernel"])
+    loaded.prepare(work, data, guard)
+    damaged = loaded.launch(work)
+    loaded.close()
     return damaged
 
 
@@ -184,6 +223,84 @@ def run(folder: Path, say: Callable[..., None]) -> None:
             say(control=error.status)
 
 
+class Server:
+    """Answers requests. ``load``: a program by number; ``run``: a launch of one; ``control``: the seeded fault, then the end."""
+
+    def __init__(self, folder: Path, job: dict[str, Any]) -> None:
+        self.folder, self.job = folder, job
+        self.driver = Driver(job["library"])
+        self.programs: dict[int, bytes] = {}
+        self.kept: dict[int, Loaded] = {}
+        self.over = False
+        cubin = (folder / job["control"]["program"]).read_bytes()
+        self.spoiler = Loaded(self.driver, cubin, "vk_control_spoil")
+        self.shared = self.driver.attribute(_LARGEST_SHARED)
+        self.blocks = self.driver.attribute(_PROCESSORS)
+        self.driver.call("cuFuncSetAttribute", self.spoiler.function, _MAX_DYNAMIC_SHARED, self.shared)
+
+    def answer(self, asked: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+        if asked["do"] == "load":
+            self.programs[asked["program"]] = blobs[0]
+            return {}, []
+        try:
+            if asked["do"] == "run":
+                return self._run(asked["work"], blobs[0], asked["keep"])
+            self.over = True
+            work = self.job["control"]
+            launch(self.driver, (self.folder / work["program"]).read_bytes(), work, b"", 0)
+            return {"status": 0}, []
+        except CudaError as error:
+            self.over = True  # what is left of the context is not to be trusted
+            return {"status": error.status, "error": str(error)}, []
+        except Refused as error:
+            return {"refused": str(error)}, []
+
+    def _run(self, work: dict[str, Any], data: bytes, keep: bool) -> tuple[dict[str, Any], list[bytes]]:
+        """``keep``: in the module and the buffers of the run before. Otherwise both are new, and lie elsewhere."""
+        number = work["program"]
+        before = self.kept.pop(number, None)
+        if before is not None and keep:
+            loaded = before
+        else:
+            loaded = Loaded(self.driver, self.programs[number], work["kernel"])
+        loaded.prepare(work, data, self.job["guard"])
+        if before not in (None, loaded):
+            before.close()
+        self.kept[number] = loaded
+        self._spoil()
+        damaged = loaded.launch(work)
+        return {"status": 0, "guards": damaged}, [m.content(0, m.size) for m in loaded.memories]
+
+    def _spoil(self) -> None:
+        """Leave NaN patterns in the shared memory of every multiprocessor."""
+        arguments = (c_uint(_SPOILT), c_uint(self.shared // 4))
+        pointers = (c_void_p * 2)(*(ctypes.addressof(a) for a in arguments))
+        shape = (self.blocks, 1, 1, 1024, 1, 1, self.shared)
+        self.driver.call("cuLaunchKernel", self.spoiler.function, *shape, None, pointers, None)
+        self.driver.call("cuCtxSynchronize")
+
+
+def serve(folder: Path) -> None:
+    with (folder / "requests").open("rb") as requests, (folder / "answers").open("wb") as answers:
+        try:
+            server = Server(folder, json.loads((folder / "job.json").read_text()))
+        except (CudaError, OSError) as error:
+            _send(answers, {"failed": str(error)}, [])
+            return
+        _send(answers, server.driver.facts(), [])
+        while not server.over and (head := requests.read(8)):
+            asked = json.loads(requests.read(struct.unpack("<Q", head)[0]))
+            said, blobs = server.answer(asked, [requests.read(size) for size in asked["blobs"]])
+            _send(answers, {**said, "nonce": asked["nonce"]}, blobs)
+
+
+def _send(stream: IO[bytes], header: dict[str, Any], blobs: list[bytes]) -> None:
+    text = json.dumps({**header, "blobs": [len(b) for b in blobs]}).encode()
+    for part in (struct.pack("<Q", len(text)), text, *blobs):
+        stream.write(part)
+    stream.flush()
+
+
 def main(folder: Path) -> None:
     with (folder / "events.jsonl").open("w") as events:
 
@@ -198,4 +315,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    (serve if sys.argv[2:] == ["serve"] else main)(Path(sys.argv[1]))

@@ -117,27 +117,9 @@ def write(
     """``control``: cubin and name of the seeded fault to launch last."""
     data = bytearray()
     programs: dict[bytes, str] = {}
-    launches = []
-    for w in works:
-        program = programs.setdefault(w.program, f"kernel{len(programs)}.cubin")
-        buffers = []
-        for size, content, zero in zip(w.sizes, w.contents, w.zeroed, strict=True):
-            place = None if content is None else [len(data), len(content)]
-            data += content or b""
-            buffers.append({"size": size, "data": place, "zero": zero})
-        params = [{"data": raw.hex(), "pointers": [list(p) for p in pointers]} for raw, pointers in w.params]
-        launches.append(
-            {
-                "program": program,
-                "kernel": w.entry,
-                "cooperative": w.cooperative,
-                "grid": list(w.launch.grid),
-                "block": list(w.launch.block),
-                "shared": w.launch.shared_bytes,
-                "buffers": buffers,
-                "params": params,
-            }
-        )
+    launches = [
+        described(w, programs.setdefault(w.program, f"kernel{len(programs)}.cubin"), data) for w in works
+    ]
     last = None
     if control is not None:
         (folder / "control.cubin").write_bytes(control[0])
@@ -147,6 +129,26 @@ def write(
     (folder / "data.bin").write_bytes(data)
     job = {"library": str(driver), "guard": guard, "launches": launches, "control": last}
     (folder / "job.json").write_text(json.dumps(job))
+
+
+def described(w: Work, program: str | int, data: bytearray) -> dict[str, Any]:
+    """The launch as the child reads it; the contents of its buffers go behind ``data``."""
+    buffers = []
+    for size, content, zero in zip(w.sizes, w.contents, w.zeroed, strict=True):
+        place = None if content is None else [len(data), len(content)]
+        data += content or b""
+        buffers.append({"size": size, "data": place, "zero": zero})
+    params = [{"data": raw.hex(), "pointers": [list(p) for p in pointers]} for raw, pointers in w.params]
+    return {
+        "program": program,
+        "kernel": w.entry,
+        "cooperative": w.cooperative,
+        "grid": list(w.launch.grid),
+        "block": list(w.launch.block),
+        "shared": w.launch.shared_bytes,
+        "buffers": buffers,
+        "params": params,
+    }
 
 
 def _control(entry: str) -> dict[str, Any]:

@@ -38,7 +38,7 @@ _OPTIONS = {
     "initcheck": ["--initcheck-address-space", "all"],  # shared memory too, from 2026 on
     "synccheck": [],
 }
-_DEADLY = {
+FAULTS = {
     700: "bounds-global",
     710: "assert",
     716: "alignment",
@@ -135,12 +135,7 @@ def watch(
     """All launches under one tool, in a process of its own."""
     if machine.quarantined:
         return Watched(tool, trouble=machine.quarantined, broken=True)
-    assert machine.toolkit.sanitizer is not None
-    options = _OPTIONS[tool]
-    known = not options or options[0] in toolkits.options(machine.toolkit.sanitizer)
-    wrapper = [str(machine.toolkit.sanitizer), "--tool", tool, *(options if known else [])]
-    wrapper += ["--xml", "--save", "report.xml", "--error-exitcode", str(FOUND), "--print-limit", "0"]
-    wrapper += ["--show-backtrace", "device", "--strip-paths", "no", "--demangle", "no"]
+    wrapper = wrapped(machine, tool)
     guard = 0 if tool == "memcheck" else GUARD
     control = (machine.controls, CONTROL + tool)
     said, done, xml = _child(machine, works, control, guard=guard, wrapper=wrapper, seconds=seconds)
@@ -151,6 +146,17 @@ def watch(
         return Watched(tool, (), None, trouble, bool(sick), said, done.seconds, exit=done.returncode, xml=xml)
     lines = Lines(works[0].program, works[0].entry) if works else None
     return judge(tool, len(works), said, done.returncode, xml, paths, lines, done.seconds)
+
+
+def wrapped(machine: Machine, tool: str) -> list[str]:
+    """The tool's command before the child's."""
+    assert machine.toolkit.sanitizer is not None
+    options = _OPTIONS[tool]
+    known = not options or options[0] in toolkits.options(machine.toolkit.sanitizer)
+    words = [str(machine.toolkit.sanitizer), "--tool", tool, *(options if known else [])]
+    words += ["--xml", "--save", "report.xml", "--error-exitcode", str(FOUND), "--print-limit", "0"]
+    words += ["--show-backtrace", "device", "--strip-paths", "no", "--demangle", "no"]
+    return words
 
 
 def judge(
@@ -173,10 +179,10 @@ def judge(
     except BadXml as error:
         return replace(result, trouble=f"{tool} wrote a report that cannot be read: {error}", broken=True)
     result = replace(result, control=records.controls > 0)
-    findings = [*records.findings, *_damaged(said)]
+    findings = [*records.findings, *(damaged(str(b), at) for f in said.launches for b, at in f.damaged)]
     failed = next((f for f in said.launches if f.status), None)
-    if failed is not None and not findings and failed.status in _DEADLY:
-        findings = [_deadly(failed)]
+    if failed is not None and not findings and failed.status in FAULTS:
+        findings = [deadly(failed)]
     if findings:
         launch = failed.number if failed is not None else 0 if wanted == 1 else None
         return replace(result, findings=tuple(findings), launch=launch)
@@ -212,14 +218,9 @@ def _child(
     with tempfile.TemporaryDirectory(prefix="gpu-") as name:
         folder = Path(name)
         write(folder, tools.driver, works, control, guard)
-        (folder / "host.py").write_bytes(HOST.read_bytes())
-        child = [*wrapper, sys.executable, "-I", "-S", "-B", "host.py", "."]
-        script = 'cd "$1" && shift && export LD_LIBRARY_PATH="$1" TMPDIR=. && shift && exec "$@"'
-        readable = [tools.driver.resolve().parent]
-        if tools.sanitizer is not None:
-            readable.append(tools.sanitizer.resolve().parents[1])
+        argv, readable = command(tools, folder, wrapper)
         done = run(
-            ["/bin/sh", "-c", script, "sh", str(folder), str(tools.driver.parent), *child],
+            argv,
             sandbox=machine.sandbox,
             limits=limits,
             readable=readable,
@@ -230,20 +231,27 @@ def _child(
         return read(folder), done, report.read_bytes() if report.is_file() else b""
 
 
-def _damaged(said: Said) -> list[SimFinding]:
-    return [
-        SimFinding(
-            property="bounds-global",
-            span=NOWHERE,
-            thread=(0, 0, 0),
-            block=(0, 0, 0),
-            message=f"something wrote outside buffer {buffer}, at byte {at} from its start (canary)",
-        )
-        for launch in said.launches
-        for buffer, at in launch.damaged
-    ]
+def command(
+    tools: Toolkit, folder: Path, wrapper: Sequence[str] = (), words: Sequence[str] = ()
+) -> tuple[list[str], list[Path]]:
+    """How the child is started in its folder, and what it must be able to read. It says nothing on its own stdout."""
+    assert tools.driver is not None
+    (folder / "host.py").write_bytes(HOST.read_bytes())
+    child = [*wrapper, sys.executable, "-I", "-S", "-B", "host.py", ".", *words]
+    script = 'cd "$1" && shift && export LD_LIBRARY_PATH="$1" TMPDIR=. && shift && exec "$@" >/dev/null'
+    readable = [tools.driver.resolve().parent]
+    if tools.sanitizer is not None:
+        readable.append(tools.sanitizer.resolve().parents[1])
+    return ["/bin/sh", "-c", script, "sh", str(folder), str(tools.driver.parent), *child], readable
 
 
-def _deadly(failed: Launched) -> SimFinding:
+def damaged(buffer: str, at: int) -> SimFinding:
+    """A guard byte, ``at`` bytes from the buffer's start, that is not what it was."""
+    message = f"something wrote outside buffer {buffer}, at byte {at} from its start (canary)"
+    return SimFinding("bounds-global", NOWHERE, (0, 0, 0), (0, 0, 0), message)
+
+
+def deadly(failed: Launched) -> SimFinding:
+    """A launch that ended with one of ``FAULTS``."""
     message = f"the kernel ends with {failed.error}"
-    return SimFinding(_DEADLY[failed.status], NOWHERE, (0, 0, 0), (0, 0, 0), message)
+    return SimFinding(FAULTS[failed.status], NOWHERE, (0, 0, 0), (0, 0, 0), message)

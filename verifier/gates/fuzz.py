@@ -1,9 +1,10 @@
 """The fuzz gate: does the kernel compute what the reference computes? context -> GateResult.
 
-Runs the kernel in the simulator on drawn sizes and values and compares with the reference in another process, within a
-bound derived for each element. Without a reference it did not run, and says which one the kernel's name suggests.
+Runs the kernel in the simulator, or on a GPU (fuzz_gpu.py), on drawn sizes and values and compares with the reference in
+another process, within a bound derived for each element. Without a reference it did not run, and says which one the
+kernel's name suggests.
 Invariant: PASS only after the whole budget of compared examples; a mismatch is reported only after it failed
-again in an unoptimised build.
+again in an unoptimised build, or in another process of the GPU.
 
 Example::
 
@@ -36,6 +37,7 @@ from specs.contract import Contract
 from specs.location import Span
 from specs.results import Finding, GateResult, Outcome, Severity, Witness
 from verifier.contracts.problem import Problem
+from verifier.gates.backends import together
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
 
@@ -47,8 +49,38 @@ UNSURE = "it differs under every shape that was tried, but the contract leaves t
 MakeExecutor = Callable[[Kernel, str], Executor]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the launches run, in the words of reports. ``second``: what else a fault must fail in."""
+
+    name: str = "simulator"
+    second: str = "an unoptimised build"
+    witness: str = "the simulator"
+    again: str = "shows it again"
+    """What the saved test of a fault does."""
+    whole: bool = True
+    """Whether whole models can be run there."""
+
+
+SIMULATOR = Place()
+
+
 def run(context: GateContext) -> GateResult:
-    """Fuzz every launch that has a contract."""
+    """Fuzz every launch that has a contract, on each backend that was asked for."""
+    if context.backend == "sim" or (context.reference is None and context.problem is None):
+        return _simulated(context)
+    from verifier.gates import fuzz_gpu
+
+    parts = [_simulated(context)] if context.backend == "both" else []
+    parts.append(fuzz_gpu.run(context, (*context.earlier, *parts)))
+    facts = {**parts[0].facts, "backend": ", ".join(str(p.facts["backend"]) for p in parts)}
+    if len(parts) > 1:
+        facts["gpu_kernels"] = parts[1].facts.get("kernels", [])
+    facts["device"] = parts[-1].facts["device"]
+    return together("fuzz", context, parts, facts, "numbers not compared in the simulator")
+
+
+def _simulated(context: GateContext) -> GateResult:
     start = time.monotonic()
 
     def executor(kernel: Kernel, opt: str) -> SimulatorExecutor:
@@ -60,10 +92,11 @@ def run(context: GateContext) -> GateResult:
     try:
         return judge(context, executor, start)
     except SimulatorMissing as error:
-        return GateResult("fuzz", Outcome.NOT_RUN, time.monotonic() - start, detail=str(error))
+        facts = {"backend": SIMULATOR.name}
+        return GateResult("fuzz", Outcome.NOT_RUN, time.monotonic() - start, detail=str(error), facts=facts)
 
 
-def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateResult:
+def judge(context: GateContext, executor: MakeExecutor, start: float, place: Place = SIMULATOR) -> GateResult:
     """The gate for any executor (tests bring their own)."""
     if context.reference is None and context.problem is None:
         return _not_run(context, start)
@@ -87,15 +120,17 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
                 if not jobs:
                     continue
                 context.progress(f"fuzzing {unit.kernel.label}")
-                job, found = _best(context, jobs, complete, unit.open, oracle, stack)
-                findings += _findings(context, job, found)
+                job, found = _best(context, jobs, complete, unit.open, oracle, stack, place)
+                findings += _findings(context, job, found, place)
                 facts.append(_facts(job, found))
                 doubts += _doubts(context, job, found)
         except OracleError as error:
             doubts.append(str(error))
         failed = any(f.severity is Severity.ERROR for f in findings)
         if context.problem is not None and context.reference is None and not failed and (doubts or not facts):
-            if context.run_wrapper:
+            if not place.whole:
+                doubts = doubts or [f"{_said(context)} is compared in the simulator only"]
+            elif context.run_wrapper:
                 whole = _whole(context, context.problem, oracle)
                 findings += _whole_findings(context, whole)
                 facts.append(_whole_facts(context, whole))
@@ -118,6 +153,7 @@ def judge(context: GateContext, executor: MakeExecutor, start: float) -> GateRes
         not_checked=tuple(unchecked) if not failed else (),
         detail=(errors or doubts or [""])[0] if outcome is not Outcome.PASS else "",
         facts={
+            "backend": place.name,
             "doubts": doubts,
             "seed": context.seed,
             "reference": _said(context),
@@ -289,6 +325,7 @@ def _best(
     open_: Callable[[str], Executor],
     oracle: Oracle,
     stack: ExitStack,
+    place: Place,
 ) -> tuple[Job, Found]:
     """The first reading under which the kernel is right; if it is wrong under each, the first one's fault.
 
@@ -309,7 +346,9 @@ def _best(
     impossible: OracleError | None = None
     for job in jobs:
         try:
-            found = explore(job, opened("O1"), oracle, budget, confirm=lambda: opened("O0"))
+            found = explore(
+                job, opened("O1"), oracle, budget, confirm=lambda: opened("O0"), second=place.second
+            )
         except OracleError as error:
             if error.missing or len(jobs) == 1:
                 raise
@@ -336,7 +375,7 @@ def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
     if found.seen is not None:
         where = f"{found.seen.span}: " if found.seen.span.line else ""
         return [
-            f"{label}: the simulator reports {found.seen.property} at {where}{found.seen.message} (see sanitize)"
+            f"{label}: {found.seen.by} reports {found.seen.property} at {where}{found.seen.message} (see sanitize)"
         ]
     if found.cut:
         wanted = EXAMPLES.get(context.effort, EXAMPLES["default"])
@@ -351,14 +390,14 @@ def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
     return []
 
 
-def _findings(context: GateContext, job: Job, found: Found) -> list[Finding]:
+def _findings(context: GateContext, job: Job, found: Found, place: Place) -> list[Finding]:
     findings = []
     if found.fault is not None:
         severity = Severity.WARNING if job.contract.gaps else Severity.ERROR
-        findings.append(_finding(context, job, found.fault, severity))
+        findings.append(_finding(context, job, found.fault, severity, place))
     elif found.edge is not None:
         severity = Severity.ERROR if context.policy.strict and not job.contract.gaps else Severity.WARNING
-        findings.append(_finding(context, job, found.edge, severity, special=True))
+        findings.append(_finding(context, job, found.edge, severity, place, special=True))
     for param in job.binding.outputs:
         buffer = job.contract.buffer(param)
         if found.fault is None and buffer is not None and buffer.source.startswith("argument"):
@@ -382,7 +421,7 @@ def _findings(context: GateContext, job: Job, found: Found) -> list[Finding]:
 
 
 def _finding(
-    context: GateContext, job: Job, fault: Fault, severity: Severity, *, special: bool = False
+    context: GateContext, job: Job, fault: Fault, severity: Severity, place: Place, *, special: bool = False
 ) -> Finding:
     launch = fault.launch
     witness = Witness(
@@ -394,13 +433,14 @@ def _finding(
         buffers={b.param: b.numel for b in launch.buffers},
         threads=(),
         replayed=True,
+        replayed_by=place.witness,
         domain="edge" if special else "general",
     )
     fix = ""
     if severity is Severity.ERROR:
         folder = context.keep or Path(".verify-kernel")
         path = save(folder, Path(context.submission.path), job, fault)
-        fix = f"pytest {path} shows it again"
+        fix = f"pytest {path} {place.again}"
     kinds = ", ".join(
         f"{p}: {r.kind}" for (_, p), r in zip(job.binding.inputs, fault.case.recipes, strict=True)
     )

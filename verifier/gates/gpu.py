@@ -56,7 +56,7 @@ def run(context: GateContext, earlier: Sequence[GateResult], launches: int) -> G
         context.progress(f"{kernel.label} on the GPU")
         plan = Plan(launches, seed=context.seed, deadline=context.deadline)
         campaign = explore(gpu, context.submission.device, kernel, contract, plan, progress=context.progress)
-        findings += [finding(f, contract, gpu, kernel.label) for f in campaign.faults]
+        findings += [finding(f, gpu, kernel.label) for f in campaign.faults]
         facts.append(_facts(kernel.label, campaign))
         if campaign.trouble:
             doubts.append(f"{kernel.label}: {campaign.trouble}")
@@ -95,25 +95,28 @@ def kept_away(context: GateContext, earlier: Sequence[GateResult]) -> str:
             shown = found.witness is not None and found.witness.domain != "edge"
             if found.severity is Severity.ERROR or shown:
                 return f"{gate.gate} shows {found.id} at {found.span}, and nothing refuted reaches a GPU"
-    return _unknown(context, earlier)
+    for gate in earlier:
+        for kernel in gate.kernels:
+            for property_ in kernel.properties:
+                if property_.verdict in (Verdict.REFUTED, Verdict.ERROR):
+                    said = f"{kernel.name}: {property_.id} {property_.verdict}"
+                    return f"{said}, and nothing refuted reaches a GPU"
+    unknown = "" if context.policy.gpu_unknown else not_proved(context, earlier)
+    return (
+        f"{unknown}; what is not proved reaches a GPU only by policy (gpu-unknown = true)" if unknown else ""
+    )
 
 
-def _unknown(context: GateContext, earlier: Sequence[GateResult]) -> str:
+def not_proved(context: GateContext, earlier: Sequence[GateResult]) -> str:
+    """What no proof covers, or ""."""
     proved = [k for gate in earlier if gate.gate == "prove" for k in gate.kernels]
-    for kernel in proved:
-        for property_ in kernel.properties:
-            if property_.verdict in (Verdict.REFUTED, Verdict.ERROR):
-                return f"{kernel.name}: {property_.id} {property_.verdict}, and nothing refuted reaches a GPU"
-    if context.policy.gpu_unknown:
-        return ""
-    allow = "what is not proved reaches a GPU only by policy (gpu-unknown = true)"
     if len(proved) < len(context.contracts):
-        return f"not every launch has a verdict of the prover; {allow}"
+        return "not every launch has a verdict of the prover"
     for kernel in proved:
         green = {p.id for p in kernel.properties if p.verdict in GREEN}
         for id_ in REQUIRED_PROPERTIES:
             if id_ not in green:
-                return f"{kernel.name}: {id_} is not proved; {allow}"
+                return f"{kernel.name}: {id_} is not proved"
     return ""
 
 
@@ -122,8 +125,8 @@ def _kernel(context: GateContext, contract: Contract) -> Kernel | None:
     return next((k for k in context.module.kernels if (k.name, k.instantiation) == wanted), None)
 
 
-def finding(fault: GpuFault, contract: Contract, gpu: Machine, label: str) -> Finding:
-    """A record of the tool with the launch that shows it."""
+def finding(fault: GpuFault, gpu: Machine, label: str, gate: str = "sanitize") -> Finding:
+    """A record of the tool, or a failed launch, with the launch that shows it."""
     seen, launch = fault.finding, fault.launch
     threads = [ThreadAccess(seen.block, seen.thread, seen.action or seen.message, seen.span)]
     witness = Witness(
@@ -135,7 +138,7 @@ def finding(fault: GpuFault, contract: Contract, gpu: Machine, label: str) -> Fi
         buffers={b.param: b.numel for b in launch.buffers},
         threads=() if fault.tool == "racecheck" else tuple(threads),  # it does not name threads
         replayed=True,
-        replayed_by=f"compute-sanitizer ({fault.tool}) on {gpu.device}",
+        replayed_by=f"compute-sanitizer ({fault.tool}) on {gpu.device}" if fault.tool else gpu.device,
     )
     return Finding(
         id=seen.property,
@@ -144,9 +147,11 @@ def finding(fault: GpuFault, contract: Contract, gpu: Machine, label: str) -> Fi
         message=seen.message,
         kernel=label,
         witness=witness,
-        why=f"compute-sanitizer's {fault.tool} reported it on a real GPU",
+        why=f"compute-sanitizer's {fault.tool} reported it on a real GPU"
+        if fault.tool
+        else "it happened on a GPU",
         related=((seen.other.span, seen.other.action),) if seen.other is not None else (),
-        gate="sanitize",
+        gate=gate,
     )
 
 

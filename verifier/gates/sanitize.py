@@ -19,6 +19,7 @@ from sanitizers.selftest import selftest
 from sanitizers.simulator import SCHEDULES, SimulatorMissing
 from specs.contract import Contract
 from specs.results import Finding, GateResult, Outcome, Severity, ThreadAccess, Verdict, Witness
+from verifier.gates.backends import together
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
 
@@ -54,31 +55,11 @@ def run(context: GateContext) -> GateResult:
 
 
 def _together(context: GateContext, parts: list[GateResult]) -> GateResult:
-    """One result of the backends: PASS only if each that ran passed, and the policy asks for no other."""
-    order = (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.NOT_RUN, Outcome.PASS)
-    worst = min(parts, key=lambda p: order.index(p.outcome))
-    outcome, detail = worst.outcome, worst.detail
-    lacking = context.backend not in ("both", context.policy.sanitize)
-    if lacking and outcome is Outcome.PASS:
-        outcome = Outcome.INCONCLUSIVE
-        detail = (
-            f"the policy asks for the backend {context.policy.sanitize}; only {context.backend} was chosen"
-        )
-    elif outcome is Outcome.NOT_RUN and len(parts) > 1:
-        outcome = Outcome.INCONCLUSIVE
     facts = parts[0].facts if context.backend != "gpu" else {}
     on_gpu = {"gpu": parts[-1].facts} if context.backend != "sim" else {}
-    unseen = ("not run in the simulator",) if context.backend == "gpu" else ()
     names = {"sim": "simulator", "gpu": "compute-sanitizer", "both": "simulator, compute-sanitizer"}
-    return GateResult(
-        gate="sanitize",
-        outcome=outcome,
-        seconds=sum(p.seconds for p in parts),
-        findings=tuple(f for p in parts for f in p.findings),
-        not_checked=(*unseen, *(n for p in parts for n in p.not_checked)),
-        detail=detail,
-        facts={**facts, **on_gpu, "backend": names[context.backend]},
-    )
+    facts = {**facts, **on_gpu, "backend": names[context.backend]}
+    return together("sanitize", context, parts, facts, "not run in the simulator")
 
 
 def _simulated(context: GateContext) -> GateResult:

@@ -57,6 +57,11 @@ def read(
     return header, [_exactly(descriptor, n, deadline) for n in sizes]
 
 
+def waiting(descriptor: int, seconds: float) -> bool:
+    """Whether there is something to read, or the end, within so many seconds."""
+    return bool(select.select([descriptor], [], [], seconds)[0])
+
+
 def _exactly(descriptor: int, size: int, deadline: float) -> bytes:
     got = bytearray()
     while len(got) < size:

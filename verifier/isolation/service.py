@@ -33,12 +33,13 @@ def start(
     limits: Limits = Limits(),  # noqa: B008
     readable: Sequence[Path] = (),
     writable: Sequence[Path] = (),
+    devices: Sequence[Path] = (),
     cwd: Path | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start it; stdin and stdout are pipes, stderr is dropped."""
     limits = replace(limits, cpu_seconds=limits.cpu_seconds or _NO_LIMIT)
     return subprocess.Popen(
-        wrapped(argv, sandbox, limits, readable, writable, cwd),
+        wrapped(argv, sandbox, limits, readable, writable, cwd, devices),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
