@@ -60,7 +60,7 @@ def test_every_check_is_a_property_and_every_gate_a_gate() -> None:
     documented = {e.id for e in pages.index()["checks"]}
     assert documented == set(PROPERTIES)
     assert stems("checks") <= set(PROPERTIES)
-    assert stems("gates") - {"context", "backends", "gpu", "fuzz_gpu"} <= set(GATES)
+    assert stems("gates") - {"context", "backends", "gpu", "fuzz-gpu"} <= set(GATES)
 
 
 def test_every_static_rule_has_a_page_with_its_claim() -> None:
