@@ -119,90 +119,99 @@ def evaluate(
 
     Raises ClauseError for text outside the language, ClauseUndefined where the value is not defined.
     """
-    return _value(parse(text), symbols, on_conversion)
+    try:
+        return _function(text)(symbols, on_conversion)
+    except KeyError as error:
+        raise ClauseUndefined(f"unknown symbol {error.args[0]}") from None
 
 
-def _value(node: ast.expr, env: Mapping[str, int], told: Callable[[str, int], None] | None) -> int:
+_Told = Callable[[str, int], None] | None
+
+
+@lru_cache(maxsize=1 << 14)
+def _function(text: str) -> Callable[[Mapping[str, int], _Told], int]:
+    """The clause as a Python function of (symbols, told): sampling evaluates the same texts many thousand times.
+
+    Only what :func:`parse` let through is compiled, and its names are keys of the symbols, never Python names.
+    """
+    arguments = ast.arguments([], [ast.arg("symbols"), ast.arg("told")], None, [], [], None, [])
+    whole = ast.Expression(ast.Lambda(arguments, _python(parse(text))))
+    code = compile(ast.fix_missing_locations(whole), "<clause>", "eval")
+    function: Callable[[Mapping[str, int], _Told], int] = eval(code, _GLOBALS)
+    return function
+
+
+def _python(node: ast.expr) -> ast.expr:
     match node:
         case ast.Constant(value=int(v)):
-            return int(v)
+            return ast.Constant(int(v))
         case ast.Name(id=name):
-            if name not in env:
-                raise ClauseUndefined(f"unknown symbol {name}")
-            return env[name]
+            return ast.Subscript(_name("symbols"), ast.Constant(name), ast.Load())
+        case ast.BinOp(left=a, op=ast.FloorDiv(), right=b):
+            return _call("trunc_div", _python(a), _python(b))
+        case ast.BinOp(left=a, op=ast.Mod(), right=b):
+            return _call("remainder", _python(a), _python(b))
         case ast.BinOp(left=a, op=op, right=b):
-            x, y = _value(a, env, told), _value(b, env, told)
-            match op:
-                case ast.Add():
-                    return x + y
-                case ast.Sub():
-                    return x - y
-                case ast.Mult():
-                    return x * y
-                case ast.FloorDiv():
-                    return trunc_div(x, y)
-                case _:
-                    return x - y * trunc_div(x, y)
-        case ast.UnaryOp(op=op, operand=a):
-            x = _value(a, env, told)
-            return int(not x) if isinstance(op, ast.Not) else -x if isinstance(op, ast.USub) else x
+            return ast.BinOp(_python(a), op, _python(b))
+        case ast.UnaryOp(op=ast.UAdd(), operand=a):
+            return _python(a)
+        case ast.UnaryOp(op=ast.USub(), operand=a):
+            return ast.UnaryOp(ast.USub(), _python(a))
+        case ast.UnaryOp(operand=a):
+            return ast.IfExp(_python(a), ast.Constant(0), ast.Constant(1))
         case ast.BoolOp(op=op, values=values):
-            want = isinstance(op, ast.Or)
-            return int(next((want for v in values if bool(_value(v, env, told)) == want), not want))
+            return _number(ast.BoolOp(op, [_python(v) for v in values]))
         case ast.Compare(left=a, ops=ops, comparators=rest):
-            left = _value(a, env, told)
-            for o, r in zip(ops, rest, strict=True):
-                right = _value(r, env, told)
-                if not _compare(o, left, right):
-                    return 0
-                left = right
-            return 1
+            return _number(ast.Compare(_python(a), ops, [_python(r) for r in rest]))
         case ast.IfExp(test=c, body=a, orelse=b):
-            return _value(a if _value(c, env, told) else b, env, told)
+            return ast.IfExp(_python(c), _python(a), _python(b))
+        case ast.Call(func=ast.Name(id="disjoint")):
+            return ast.Constant(1)
+        case ast.Call(func=ast.Name(id=("min" | "max") as name), args=args):
+            return _call(name, ast.Tuple([_python(a) for a in args], ast.Load()))
         case ast.Call(func=ast.Name(id=name), args=args):
-            return _apply(name, args, env, told)
+            more = [_name("told")] if name in INT_TYPES else []
+            return _call(name, *(_python(a) for a in args), *more)
     raise ClauseError(f"not in the clause language: {ast.unparse(node)}")
 
 
-def _compare(op: ast.cmpop, a: int, b: int) -> bool:
-    match op:
-        case ast.Lt():
-            return a < b
-        case ast.LtE():
-            return a <= b
-        case ast.Gt():
-            return a > b
-        case ast.GtE():
-            return a >= b
-        case ast.Eq():
-            return a == b
-        case _:
-            return a != b
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
 
 
-def _apply(
-    name: str, args: list[ast.expr], env: Mapping[str, int], told: Callable[[str, int], None] | None
-) -> int:
-    if name == "disjoint":
-        return 1
-    v = [_value(a, env, told) for a in args]
-    if name in INT_TYPES:
-        bits, signed = INT_TYPES[name]
-        wrapped = wrap(v[0], bits, signed)
-        if wrapped != v[0] and told is not None:
-            told(name, v[0])
-        return wrapped
-    match name:
-        case "min":
-            return min(v)
-        case "max":
-            return max(v)
-        case "abs":
-            return abs(v[0])
-        case "ceil_div":
-            return trunc_div(v[0] + v[1] - 1, v[1])
-        case _:
-            return int(v[0] > 0 and v[0] & (v[0] - 1) == 0)
+def _call(name: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(_name(name), list(arguments), [])
+
+
+def _number(truth: ast.expr) -> ast.expr:
+    return ast.IfExp(truth, ast.Constant(1), ast.Constant(0))
+
+
+def _conversion(name: str) -> Callable[[int, _Told], int]:
+    bits, signed = INT_TYPES[name]
+    low, high = int_range(bits, signed)
+
+    def convert(value: int, told: _Told) -> int:
+        if low <= value <= high:
+            return value
+        if told is not None:
+            told(name, value)
+        return wrap(value, bits, signed)
+
+    return convert
+
+
+_GLOBALS: dict[str, object] = {
+    "__builtins__": {},
+    **{name: _conversion(name) for name in INT_TYPES},
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "ceil_div": lambda a, b: trunc_div(a + b - 1, b),
+    "pow2": lambda a: int(a > 0 and a & (a - 1) == 0),
+    "trunc_div": trunc_div,
+    "remainder": lambda a, b: a - b * trunc_div(a, b),
+}
 
 
 def holds(contract: Contract, symbols: Mapping[str, int]) -> bool:

@@ -123,7 +123,7 @@ class ClauseLowering:
                 return t.true
             case ast.Call(func=ast.Name(id="pow2"), args=[a]):
                 x = self._int(a, text)
-                return t.or_(*(t.eq(x, t.const(1 << i)) for i in range(32)))
+                return t.or_(*(t.eq(x, t.const(1 << i)) for i in range(64) if x.hi is None or 1 << i <= x.hi))
             case ast.IfExp(test=c, body=a, orelse=b):
                 return t.bite(self._bool(c, text), self._bool(a, text), self._bool(b, text))
             case _:
