@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verifier.contracts import device_choice, elements, tensors
-from verifier.contracts.lvalues import plain
+from verifier.contracts.lvalues import gives_away, plain
 from verifier.contracts.objects import (
     Address,
     Dim3,
@@ -232,7 +232,10 @@ def _call(host: Evaluator, node: Node, hint: str) -> Value:
         host.store(b, left)
         return Unknown("void")
     if name in ("move", "forward") and args_nodes:
-        return host.eval(args_nodes[0])
+        value = host.eval(args_nodes[0])
+        if gives_away(node):
+            host.given_away(args_nodes[0], value)
+        return value
     if name in ("ceil", "floor", "ceilf", "floorf", "round", "roundf"):
         return _rounded(
             host, host.eval(args_nodes[0]), name.removesuffix("f") if name != "ceilf" else "ceil", node

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from verifier.contracts.calls import by_value, changes_nothing
-from verifier.contracts.lvalues import decays, plain, pure, roots
+from verifier.contracts.lvalues import decays, gives_away, plain, pure, roots
 from verifier.contracts.objects import THIS, Address, Function, Items, Iterator, Record
 from verifier.contracts.run import Refused
+from verifier.contracts.values import dtype_of
 from verifier.frontend.host import HostCode, Node
 
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ def _effects(code: HostCode, start: Node) -> Effects:
             out.called.update(dict.fromkeys(roots(target)))
         if target is not None:
             out.indirect = True
+        if gives_away(node) and dtype_of(node.get("t", "")) is None:
+            root(arguments[0])
         for usr in node.get("runs", ()):
             if usr not in seen and usr in code.functions:
                 seen.add(usr)

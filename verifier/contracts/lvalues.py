@@ -174,6 +174,11 @@ def handed_on(node: Node) -> Node:
     return node
 
 
+def gives_away(node: Node) -> bool:
+    """Whether it is ``std::move(x)``, or ``std::forward`` of what is no lvalue: x may be left without its contents."""
+    return node["k"] == "call" and node["name"] in ("std::move", "std::forward") and not node.get("lvalue")
+
+
 def plain(node: Node) -> Node:
     """Without conversions."""
     while node["k"] == "cast":

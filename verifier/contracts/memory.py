@@ -31,6 +31,7 @@ from verifier.contracts.objects import (
     Record,
     Sizes,
     Tensor,
+    Text,
     Unknown,
     Unlisted,
     Value,
@@ -356,6 +357,15 @@ class Memory(Conversions):
         elif isinstance(value, Unknown):
             self.run.write_anywhere()
 
+    def given_away(self, node: Node, value: Value) -> None:
+        """``std::move(x)``: whoever gets it may leave x without its contents."""
+        if not _has_contents(value):
+            return
+        if (place := self.place(node)) is not None:
+            self.store(place, Unknown(f"{self.span(node)}: what was moved away"))
+        elif node["k"] in ("var", "member", "index", "un", "operator", "method"):
+            self.overwrite_roots(node)
+
     def fill(self, pointer: Pointer, by: str, *, device: bool = False) -> None:
         """Something that is not followed writes there: the host, or (``device``) work in the order of a stream.
 
@@ -471,6 +481,17 @@ class Memory(Conversions):
         step = arith("*", convert(by, "py"), const(pointer.size, "py"), "py")
         offset = arith(op, pointer.offset, step, "py") if step is not None else None
         return Pointer(pointer.storage, offset, pointer.dtype, pointer.lanes, pointer.size)
+
+
+def _has_contents(value: Value) -> bool:
+    """Whether a move from it may leave something else than a copy does."""
+    match value:
+        case Record(fields=fields):
+            return any(map(_has_contents, fields.values()))
+        case Items() | Tensor() | Optional() | Function() | Unlisted() | Text():
+            return True
+        case _:
+            return False
 
 
 def _beyond(value: Value | None, path: tuple[Any, ...]) -> bool:

@@ -181,6 +181,8 @@ class ExpressionReader(ClassReader):
             case _ if kind in _CASTS and children:
                 if any(map(acts, children[:-1])):
                     return {"k": "refused", "why": "an effect inside of a type"}
+                if cursor.type.get_canonical().kind == TypeKind.RECORD and _gives_away(cursor):
+                    return {"k": "refused", "why": "a cast to an rvalue reference"}
                 return {"k": "cast", "a": self._expr(children[-1]), "explicit": True}
         why = kind.name.lower().replace("_", " ")
         if any(c.kind.is_statement() or c.kind.is_declaration() for c in children):  # ({ … })
@@ -431,6 +433,12 @@ def _returns_reference(call: Cursor, children: list[Cursor]) -> bool:
         return bool(target.result_type.get_canonical().kind == TypeKind.LVALUEREFERENCE)
     pointee = children[0].type.get_canonical().get_pointee() if children else call.type
     return bool(pointee.get_result().get_canonical().kind == TypeKind.LVALUEREFERENCE)
+
+
+def _gives_away(cast: Cursor) -> bool:
+    """Whether a cast names a type with ``&&``, so that its operand may be left without its contents."""
+    operand = list(cast.get_children())[-1].extent.start.offset
+    return any(t.spelling == "&&" and t.extent.start.offset < operand for t in cast.get_tokens())
 
 
 def _referenced(cursor: Cursor) -> Cursor | None:
