@@ -21,7 +21,7 @@ from fuzz.landmarks import landmarks
 from fuzz.reference import parse
 from specs.contract import Buffer, Contract, Launch, Scalar, Symbol
 from verifier import frontend, source
-from verifier.isolation import probe
+from verifier.isolation import Sandbox, probe
 from verifier.source.device_text import DeviceText
 
 BLOCK = 64
@@ -298,12 +298,14 @@ def contract_of(name: str, example: Example, kernel: Any) -> Contract:
     )
 
 
-def job_of(name: str, folder: Path) -> tuple[Job, DeviceText]:
+def job_of(
+    name: str, folder: Path, *, sandbox: Sandbox | None = None, examples: Mapping[str, Example] = EXAMPLES
+) -> tuple[Job, DeviceText]:
     """The kernel of ``folder/name.cu`` against its reference."""
-    sandbox = probe()
+    sandbox = sandbox or probe()
     device = source.load(folder / f"{name}.cu", root=None, sandbox=sandbox).device
     kernel = next(k for k in frontend.parse_device(device, (), sandbox=sandbox).kernels if k.name == name)
-    example = EXAMPLES[name]
+    example = examples[name]
     contract = contract_of(name, example, kernel)
     bound = bind(
         kernel, contract, parse(example.reference, [p.name for p in kernel.params]), example.pool

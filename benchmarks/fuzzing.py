@@ -1,4 +1,5 @@
-"""How fast the fuzz gate is, and how many wrong kernels it finds: ``speed`` and ``mutants`` over ``benchmarks.fuzz_kernels``.
+"""How fast the fuzz gate is, and how many wrong kernels it finds: ``speed`` and ``mutants`` over ``benchmarks.fuzz_kernels``;
+``gpu`` compares its two executors (``benchmarks.fuzz_gpu``).
 
 A mutant is one changed place in a right kernel: a constant, a term, an axis, a comparison, a scale, a window, an accumulator
 without a first value, sums in half precision. It is caught if a number is wrong or the simulator sees a fault, within the
@@ -9,6 +10,7 @@ Example::
 
     python -m benchmarks.fuzzing speed gelu
     python -m benchmarks.fuzzing mutants --examples 200 --sample 120 --out .benchmarks/fuzz
+    python -m benchmarks.fuzzing gpu --jobs 8
 """
 
 from __future__ import annotations
@@ -21,16 +23,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import fuzz_gpu
 from benchmarks.fuzz_kernels import EXAMPLES, job_of
 from fuzz import dtypes, values
 from fuzz.case import Case, inputs_of, launch_of
-from fuzz.executor import SimulatorExecutor
+from fuzz.executor import Executor, SimulatorExecutor
+from fuzz.gpu import GpuProcess
 from fuzz.oracle import Oracle
 from fuzz.runner import Budget, Found, explore
 from fuzz.values import Recipe
+from sanitizers.gpu.watch import find
 from specs.contract import Buffer
 from verifier.frontend import FrontEndFailed
 from verifier.isolation import probe
@@ -186,15 +192,20 @@ def run_mutants(arguments: argparse.Namespace) -> int:
 
 def run_speed(arguments: argparse.Namespace) -> int:
     """Examples a second, the program being there; and the CPU time of all processes, which a busy machine does not change."""
-    name = arguments.kernel
-    with tempfile.TemporaryDirectory() as folder, Oracle(probe()) as oracle:
+    name, sandbox = arguments.kernel, probe(arguments.sandbox)
+    with tempfile.TemporaryDirectory() as folder, Oracle(sandbox) as oracle, ExitStack() as stack:
         (Path(folder) / f"{name}.cu").write_text(EXAMPLES[name].text)
-        job, device = job_of(name, Path(folder))
-        with SimulatorExecutor(device, job.kernel, probe(), cache=Path(folder)) as executor:
-            explore(job, executor, oracle, Budget(20))
-            began, before = time.monotonic(), _cpu()
-            found = explore(job, executor, oracle, Budget(arguments.examples))
-            seconds, cpu = time.monotonic() - began, _cpu() - before
+        job, device = job_of(name, Path(folder), sandbox=sandbox)
+        executor: Executor
+        if arguments.gpu:
+            machine = find(sandbox=sandbox, cache=None)
+            executor = stack.enter_context(GpuProcess(machine, device)).executor(job.kernel)
+        else:
+            executor = stack.enter_context(SimulatorExecutor(device, job.kernel, sandbox, cache=Path(folder)))
+        explore(job, executor, oracle, Budget(20))
+        began, before = time.monotonic(), _cpu()
+        found = explore(job, executor, oracle, Budget(arguments.examples))
+        seconds, cpu = time.monotonic() - began, _cpu() - before
     edge = max(5, arguments.examples // 10)
     done = found.examples + found.vacuous + edge
     print(f"{name}: {done} examples ({edge} of the edge domain) in {found.runs} and more runs")
@@ -220,12 +231,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     speed = commands.add_parser("speed")
     speed.add_argument("kernel", nargs="?", default="gelu", choices=sorted(EXAMPLES))
     speed.add_argument("--examples", type=int, default=500)
+    speed.add_argument("--gpu", action="store_true", help="on the GPU instead of in the simulator")
+    speed.add_argument("--sandbox", default="auto")
     wrong = commands.add_parser("mutants")
     wrong.add_argument("--examples", type=int, default=200)
     wrong.add_argument("--sample", type=int, default=0, help="only about N mutants, evenly spread")
     wrong.add_argument("--out", type=Path, default=Path(".benchmarks/fuzz"))
+    fuzz_gpu.add(commands.add_parser("gpu"))
     arguments = p.parse_args(argv)
-    return run_speed(arguments) if arguments.command == "speed" else run_mutants(arguments)
+    return {"speed": run_speed, "mutants": run_mutants, "gpu": fuzz_gpu.run}[arguments.command](arguments)
 
 
 if __name__ == "__main__":

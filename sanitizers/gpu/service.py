@@ -65,9 +65,10 @@ class Service:
         *,
         watched: bool = False,
         paths: Set[str] = frozenset(),
-        seconds: float = SECONDS,
+        seconds: float | None = None,
     ) -> None:
-        self._machine, self._watched, self._paths, self._seconds = machine, watched, paths, seconds
+        self._machine, self._watched, self._paths = machine, watched, paths
+        self._seconds = seconds or SECONDS
         self._process: _Process | None = None
         self._programs: dict[tuple[bytes, str], int] = {}
         self._last: Work | None = None

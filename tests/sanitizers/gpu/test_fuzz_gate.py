@@ -194,8 +194,6 @@ def test_a_kernel_that_does_not_compile_or_does_not_end_is_named(
     assert result.outcome is Outcome.INCONCLUSIVE and "nvcc: error: no such thing" in result.detail
     with_gpu("sick")
     monkeypatch.setattr(services, "health", lambda machine: "the GPU does not run a right kernel any more")
-    monkeypatch.setattr(
-        services.Service.__init__, "__kwdefaults__", {"watched": False, "paths": frozenset(), "seconds": 1.0}
-    )
+    monkeypatch.setattr(services, "SECONDS", 1.0)
     result = fuzz.run(context)
     assert result.outcome is Outcome.ERROR and "right kernel" in result.detail
