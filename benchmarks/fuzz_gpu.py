@@ -20,13 +20,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.gpu_kernels import MUTANTS, TEXTS, Case, case_of
-from fuzz.chain import MakeExecutor
+from benchmarks.gpu_kernels import MUTANTS, TEXTS, Case, Make, case_of
 from fuzz.executor import SimulatorExecutor
 from fuzz.gpu import GpuProcess
 from fuzz.oracle import Oracle
 from fuzz.runner import Budget, Found, explore
 from sanitizers.gpu.watch import GpuMissing, Machine, find
+from verifier.ir.nodes import Kernel
 from verifier.isolation.sandbox import Sandbox, probe
 
 
@@ -59,8 +59,8 @@ class Worker:
         text = TEXTS[name] if change is None else TEXTS[name].replace(*change)
         case = case_of(name, text, Path(self.folder.name), self.sandbox)
 
-        def simulator(kernel: object, opt: str) -> SimulatorExecutor:
-            return SimulatorExecutor(case.device, kernel, self.sandbox, opt=opt)  # type: ignore[arg-type]
+        def simulator(kernel: Kernel, opt: str) -> SimulatorExecutor:
+            return SimulatorExecutor(case.device, kernel, self.sandbox, opt=opt)
 
         first = self._search(case, simulator, examples)
         words = (_words(first[0]), "")
@@ -87,7 +87,7 @@ class Worker:
             special=special,
         )
 
-    def _search(self, case: Case, make: MakeExecutor, examples: int) -> tuple[Found, float]:
+    def _search(self, case: Case, make: Make, examples: int) -> tuple[Found, float]:
         with case.open(make) as executor:
             warm = replace(case.job, pool=case.job.pool[:1])
             explore(warm, executor, self.oracle, Budget(2, seed=99))
@@ -174,15 +174,14 @@ def run(arguments: Namespace) -> int:
         )
     for row in (r for r in rows if r.special[0] != r.special[1] and r.gpu != "kept away"):
         print(f"edge domain differs: {row.kernel} {row.change}: {row.special}")
-    print("\n".join(broken))
+    if broken:
+        print("\n".join(broken))
     if arguments.out is not None:
         arguments.out.write_text("".join(json.dumps(asdict(r)) + "\n" for r in rows))
-    right = {r.kernel for r in rows if r.gpu == "PASS"}
-    wrong = sum(r.gpu == "FAIL" for r in rows)
+    right = sum(r.simulator == r.gpu == "PASS" for r in rows)
+    wrong = sum(r.simulator == r.gpu == "FAIL" for r in rows)
     kept = sum(r.gpu == "kept away" for r in rows)
-    print(
-        f"{len(right)} kernels PASS on both, {wrong} mutants FAIL on both or one, {kept} kept away, {len(differ)} differ"
-    )
+    print(f"{right} PASS on both, {wrong} FAIL on both, {kept} kept away from the GPU, {len(differ)} differ")
     return 1 if differ or broken or not rows else 0
 
 

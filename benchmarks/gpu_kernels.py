@@ -12,10 +12,9 @@ Example::
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from benchmarks.fuzz_kernels import (
     ADD,
@@ -31,9 +30,11 @@ from benchmarks.fuzz_kernels import (
 )
 from fuzz.binding import bind
 from fuzz.case import Job
-from fuzz.chain import ChainExecutor, MakeExecutor, link
+from fuzz.chain import ChainExecutor, link
+from fuzz.executor import Executor
 from fuzz.reference import parse
 from verifier import frontend, source
+from verifier.ir.nodes import Kernel
 from verifier.isolation.sandbox import Sandbox
 from verifier.source.device_text import DeviceText
 
@@ -292,13 +293,24 @@ TEXTS = {name: e.text for name, e in (EXAMPLES | MORE).items()} | {CHAIN: CHAIN_
 MUTANTS = {name: e.mutants for name, e in (EXAMPLES | MORE).items()} | {CHAIN: CHAIN_MUTANTS}
 
 
+class Opened(Executor, Protocol):
+    """An executor that is closed at the end of its block."""
+
+    def __enter__(self) -> Executor: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+Make = Callable[[Kernel, str], Opened]
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """``open`` makes the executor of the job out of what makes one of a kernel."""
 
     job: Job
     device: DeviceText
-    open: Callable[[MakeExecutor], AbstractContextManager[Any]]
+    open: Callable[[Make], Opened]
 
 
 def case_of(name: str, text: str, folder: Path, sandbox: Sandbox) -> Case:
@@ -306,7 +318,7 @@ def case_of(name: str, text: str, folder: Path, sandbox: Sandbox) -> Case:
     (folder / f"{name}.cu").write_text(text)
     if name != CHAIN:
         job, device = job_of(name, folder, sandbox=sandbox, examples=EXAMPLES | MORE)
-        return Case(job, device, lambda make: make(job.kernel, "O1"))  # type: ignore[arg-type, return-value]
+        return Case(job, device, lambda make: make(job.kernel, "O1"))
     device = source.load(folder / f"{name}.cu", root=None, sandbox=sandbox).device
     known = {k.name: k for k in frontend.parse_device(device, (), sandbox=sandbox).kernels}
     kernels = [known["fold"], known["finish"]]

@@ -127,6 +127,12 @@ class GpuExecutor:
     def __init__(self, process: GpuProcess, kernel: Kernel, compiled: Compiled | str) -> None:
         self._process, self._kernel, self._compiled = process, kernel, compiled
 
+    def __enter__(self) -> GpuExecutor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The process is closed by whoever opened it."""
+
     def execute(
         self, launch: ConcreteLaunch, inputs: Mapping[str, bytes], order: Order, keep: bool = False
     ) -> Ran:

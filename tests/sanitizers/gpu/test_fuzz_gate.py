@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.fuzz_gpu import Worker
 from fuzz import gpu as executors
 from fuzz.oracle import Oracle
 from sanitizers.gpu import service as services
@@ -197,3 +198,13 @@ def test_a_kernel_that_does_not_compile_or_does_not_end_is_named(
     monkeypatch.setattr(services, "SECONDS", 1.0)
     result = fuzz.run(context)
     assert result.outcome is Outcome.ERROR and "right kernel" in result.detail
+
+
+def test_the_comparison_of_the_executors_uses_the_gpus(
+    sandbox: Sandbox, fake_gpu: Callable[..., Machine], with_gpu: Callable[..., None]
+) -> None:
+    with_gpu()
+    right = Worker(fake_gpu(None, "relu"), sandbox).row("relu_strided", None, 20)
+    assert (right.simulator, right.gpu, right.agree) == ("PASS", "PASS", True)
+    wrong = Worker(fake_gpu(None, "count"), sandbox).row("relu_strided", None, 20)
+    assert (wrong.simulator, wrong.gpu, wrong.agree) == ("PASS", "FAIL", False) and "relu" in wrong.words[1]
