@@ -21,7 +21,7 @@ def _grown(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     many = st.sampled_from(["min", "max"])
     return st.one_of(
         st.tuples(inner, binary, inner).map(lambda x: f"({x[0]}{x[1]}{x[2]})"),
-        st.tuples(unary, inner).map(lambda x: f"{x[0]}({x[1]})"),
+        st.tuples(unary, inner).map(lambda x: f"({x[0]}({x[1]}))"),
         st.tuples(many, inner, inner).map(lambda x: f"{x[0]}({x[1]}, {x[2]})"),
         st.tuples(inner, inner).map(lambda x: f"ceil_div({x[0]}, {x[1]})"),
         st.tuples(inner, inner, inner).map(lambda x: f"({x[0]} if {x[1]} else {x[2]})"),

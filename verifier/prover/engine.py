@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
+from itertools import chain
 
 from specs.clauses import ClauseError, ClauseUndefined, holds
 from specs.contract import Clause, Contract
@@ -31,12 +32,12 @@ from verifier.prover.leaning import lean
 from verifier.prover.missing import Missing, missing_clause
 from verifier.prover.proposals import settle
 from verifier.prover.sizes import equal_sizes, large_sizes
-from verifier.prover.witness import candidates, is_problem, satisfiable, sizes_against
+from verifier.prover.witness import candidates, is_problem, reachable, sizes_against, wrapping_sizes
 from verifier.prover.wording import WHY
 from verifier.smt.radix import Note
 from verifier.smt.terms import TooLarge
 from verifier.symex.claims import Claims, Obligation
-from verifier.symex.emptiness import emptying_sizes, where_threads_run
+from verifier.symex.emptiness import Everything, emptying_sizes, where_threads_run
 from verifier.symex.execute import launch_side, summarize
 from verifier.symex.operation_claims import claim_of, claims_at_uses, relevant
 from verifier.symex.setup import least_sizes
@@ -122,6 +123,12 @@ class _Engine:
     def small(self) -> tuple[Mapping[str, int], ...]:
         """Small values of the symbols, to be tried for faults of an index."""
         return (*self.settings.assignments()[:3], *equal_sizes(self.contract))
+
+    @cached_property
+    def modular(self) -> Claims:
+        """The host's side of the launch, every conversion taken modulo its type."""
+        everything = Everything()
+        return Claims(launch_side(self.kernel, self.contract, cap=self.settings.cap, wrapped=everything))
 
     @cached_property
     def large(self) -> tuple[Mapping[str, int], ...]:
@@ -225,7 +232,7 @@ class _Engine:
         The host's conversions are judged on the host's side alone; ``known`` are those of them that failed.
         """
         mask = relevant(c.s)
-        failing = 0
+        failing = faults = 0
         lost: set[object] = set()
         bad: dict[object, Failed] = {}
         counts = self.operation_counts
@@ -239,6 +246,12 @@ class _Engine:
                 lost.add("the time is up")
                 break
             if op.key in lost:
+                continue
+            if op.host and op.deps & faults:
+                failing |= op.bit
+                faults |= op.bit
+                why = Decision("unknown", "it rests on a value that may wrap")
+                bad[op.key] = Failed(claim_of(c, op), why, c, d)
                 continue
             if not op.lemma and op.deps & failing & ~op.bit:
                 if not self.patient and op.property == "overflow":
@@ -264,6 +277,7 @@ class _Engine:
                 lost.add(op.key)
             else:
                 failing |= op.bit
+                faults |= op.bit if op.host and op.fault else 0
                 if op.key not in bad:
                     bad[op.key] = Failed(o, decision, c, d)
                     if op.fault or op.property == "arithmetic":
@@ -307,7 +321,7 @@ class _Engine:
             raise _Stop
         if self._missing(c, d, o):
             return
-        if op.host and self._refute_host(c, d, "overflow", o):
+        if op.host and self._refute_host(c, d, "overflow", o, op):
             return
         if op.fault:
             self._refute(c, d, o, op.property)
@@ -350,7 +364,9 @@ class _Engine:
             self.witness_budget -= 1
         return False
 
-    def _refute_host(self, c: Claims, d: Discharger, property_: str, o: Obligation) -> bool:
+    def _refute_host(
+        self, c: Claims, d: Discharger, property_: str, o: Obligation, op: Operation | None = None
+    ) -> bool:
         """A fault of the launch itself: shown by evaluating the contract at concrete sizes."""
         if not self.settings.explain:
             return False
@@ -365,8 +381,11 @@ class _Engine:
         most = next(iter(self.kernel.launch_bounds), 0)
         found = host_faults.first(self.contract, sizes, property_, static, c.s.outputs, most)
         if found is None and not self._late():
-            models = (values for values in sizes_against(c, d, o) if self._allows(values))
-            found = host_faults.first(self.contract, models, property_, static, c.s.outputs, most)
+            models = sizes_against(c, d, o)
+            if op is not None:
+                models = chain(models, wrapping_sizes(self.modular, d, o, op, self.small[:2]))
+            allowed = filter(self._allows, models)
+            found = host_faults.first(self.contract, allowed, property_, static, c.s.outputs, most)
         if found is None:
             return False
         told, values = found
@@ -375,16 +394,10 @@ class _Engine:
             return False
         self.findings.append(
             Finding(
-                property_,
-                Severity.ERROR,
-                self.contract.launch.span,
-                told,
-                self.kernel.label,
-                w,
-                WHY[property_],
+                property_, Severity.ERROR, self.contract.launch.span, told, self.kernel.label, w, WHY[property_],
                 gate="prove",
             )
-        )
+        )  # fmt: skip
         return True
 
     def _allows(self, values: Mapping[str, int]) -> bool:
@@ -408,7 +421,7 @@ class _Engine:
 
     def _properties(self) -> list[PropertyResult]:
         results: dict[str, PropertyResult] = {}
-        if not self._reachable():
+        if not reachable(self.c, self.d, self._launches()):
             return [
                 PropertyResult(
                     p,
@@ -458,22 +471,6 @@ class _Engine:
                 return self._nothing(property_)
             return PropertyResult(property_, Verdict.PROVED, obligations=total, proved=total)
         return self._unproved(property_, failed, total, proved)
-
-    def _reachable(self) -> bool:
-        """Whether some launch that the contract allows makes some thread access memory (else proofs say nothing).
-
-        Of a kernel without accesses or assertions: reach a barrier, or be launched at all.
-        """
-        c, t = self.c, self.s.t
-        places = [(a.guard, a.span) for a in self.s.accesses[:3]]
-        if not places and not self.s.asserts:
-            places = [(b.guard, b.span) for b in self.s.barriers[:3]] or [(t.true, self.kernel.span)]
-        for values in self._launches():
-            for guard, span in places:
-                o = c.single("vacuity", span, "the access is reachable", (guard,), t.false)
-                if satisfiable(c, self.d, o, values):
-                    return True
-        return False
 
     def _launches(self) -> Iterator[Mapping[str, int]]:
         """Sizes at which to look whether the kernel can be reached at all; those that cost nothing to find first."""

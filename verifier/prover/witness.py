@@ -7,6 +7,7 @@ it linear; a model gives the threads. The witness is only a candidate until the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from specs import clauses
 from specs.contract import Contract
@@ -16,7 +17,7 @@ from verifier.prover.discharge import Discharger
 from verifier.smt.smtlib import gather, script
 from verifier.smt.terms import Term, atoms
 from verifier.symex.claims import Claims, Obligation
-from verifier.symex.summary import Summary
+from verifier.symex.summary import Operation, Summary
 from verifier.symex.symbols import pinned
 
 Triple = tuple[int, int, int]
@@ -91,19 +92,28 @@ def _modelled(
     return _witness(c, o, names, free, v, [r[0] for r in reads], len(offsets), values)
 
 
-def sizes_against(c: Claims, d: Discharger, o: Obligation) -> Iterable[dict[str, int]]:
+def sizes_against(
+    c: Claims, d: Discharger, o: Obligation, around: Mapping[str, int] | None = None
+) -> Iterable[dict[str, int]]:
     """Symbol values at which a claim about the launch itself fails; no tensor is empty there.
 
     First near the problem's sizes: all but those that the claim names keep their value, which makes it mostly linear.
+    ``around``: only near these.
     """
     s, t = c.s, c.s.t
     extents = [x.extent for x in s.objects.values() if x.extent is not None and x.buffer is not None]
-    assertions = [*o.facts, *o.hyps, t.not_(o.goal), *(t.le(t.one, e) for e in extents)]
+    goal = s.plain(o.goal)
+    assertions = [s.plain(x) for x in (*o.facts, *o.hyps, *(t.le(t.one, e) for e in extents))] + [
+        t.not_(goal)
+    ]
     wants = list(s.symbols.values())
-    named = atoms([s.expand(o.goal, 1)])
-    problem = {x.name: x.value for x in s.contract.symbols if x.value is not None}
+    named = atoms([goal])
+    problem = (
+        {x.name: x.value for x in s.contract.symbols if x.value is not None} if around is None else around
+    )
     near = {a: v for a, v in pinned(s.symbols, problem, t).items() if a not in named}
-    for pins in (near, {}) if near else ({},):
+    tries = [near] * bool(near) + [{}] * (around is None)
+    for pins in tries:
         memo: dict[Term, Term] = {}
         with t.unrecorded():
             at = [t.rebuild(x, pins.get, memo) for x in (*assertions, *wants)]
@@ -114,6 +124,39 @@ def sizes_against(c: Claims, d: Discharger, o: Obligation) -> Iterable[dict[str,
         answer = d.pool.check(script(t, [*facts, *claims], values), "i" * len(values), 1.0)
         if answer.status == "sat":
             yield dict(zip(s.symbols, answer.values, strict=True))
+
+
+def wrapping_sizes(
+    modular: Claims, d: Discharger, o: Obligation, op: Operation, near: Iterable[Mapping[str, int]]
+) -> Iterable[dict[str, int]]:
+    """Symbol values at which a conversion of the host does not keep its value, as the host computes: modulo its types.
+
+    ``modular``: the host's side with every conversion modular; all but what the conversion is made of keeps a value
+    of ``near``.
+    """
+    fits = modular.s.unfitted.get(op.key)
+    if fits is None:
+        return
+    claim = replace(o, facts=tuple(modular.s.requires), goal=fits)
+    for values in near:
+        yield from sizes_against(modular, d, claim, values)
+
+
+def reachable(c: Claims, d: Discharger, launches: Iterable[Mapping[str, int]]) -> bool:
+    """Whether one of these launches makes some thread access memory (else proofs say nothing).
+
+    Of a kernel without accesses or assertions: reach a barrier, or be launched at all.
+    """
+    t = c.s.t
+    places = [(a.guard, a.span) for a in c.s.accesses[:3]]
+    if not places and not c.s.asserts:
+        places = [(b.guard, b.span) for b in c.s.barriers[:3]] or [(t.true, c.s.kernel.span)]
+    for values in launches:
+        for guard, span in places:
+            o = c.single("vacuity", span, "the access is reachable", (guard,), t.false)
+            if satisfiable(c, d, o, values):
+                return True
+    return False
 
 
 def satisfiable(c: Claims, d: Discharger, o: Obligation, values: Mapping[str, int]) -> bool:

@@ -23,7 +23,9 @@ from verifier.symex.setup import at_least, early
 from verifier.symex.summary import Operation, Summary
 
 
-class _Everything(frozenset[object]):
+class Everything(frozenset[object]):
+    """All conversions are taken modulo their types."""
+
     def __contains__(self, key: object) -> bool:
         return True
 
@@ -31,7 +33,7 @@ class _Everything(frozenset[object]):
 def emptying_sizes(kernel: ir.Kernel, contract: Contract, cap: int) -> dict[str, str]:
     """By name, as ``least_sizes`` has them."""
     try:
-        s = launch_side(kernel, contract, cap=cap, wrapped=_Everything())
+        s = launch_side(kernel, contract, cap=cap, wrapped=Everything())
     except (ClauseError, TooLarge, RecursionError):
         return {}
     t, out = s.t, dict[str, str]()

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from specs.clauses import ClauseError, ClauseUndefined, evaluate
+from specs.clauses import INT_TYPES, ClauseError, ClauseUndefined, evaluate
 from specs.contract import Buffer, Contract
 from specs.location import NOWHERE
 from verifier.ir import nodes as ir
@@ -189,6 +189,7 @@ class _Builder:
         text = operand if isinstance(operand, str) else ast.unparse(operand)
         key = ("host", text, bits, signed)
         if key in self.wrapped:
+            self.s.unfitted[key] = t.and_(t.le(t.const(lo), exact), t.le(exact, t.const(hi)))
             return t.wrap(exact, bits, signed)
         holds = t.and_(t.le(t.const(lo), exact), t.le(exact, t.const(hi)))
         if holds is t.true:
@@ -199,12 +200,23 @@ class _Builder:
             self.s.operations.append(
                 Operation(
                     bit, key, "overflow", t.true, holds, self.s.contract.launch.span,
-                    f"host value {text} at type {'i' if signed else 'u'}{bits}", 0, signed or bits <= 32, value=exact, host=True,
+                    f"host value {text} at type {'i' if signed else 'u'}{bits}",
+                    self.used if isinstance(operand, str) else self._inside(operand),
+                    signed or bits <= 32, value=exact, host=True,
                 )
             )  # fmt: skip
         self.s.launch_deps |= bit
         self.used |= bit
         return exact
+
+    def _inside(self, operand: ast.expr) -> int:
+        """The host's conversions that a clause's part takes to be exact."""
+        keys = {
+            ("host", ast.unparse(n.args[0]), *INT_TYPES[n.func.id])
+            for n in ast.walk(operand)
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in INT_TYPES
+        }
+        return sum(o.bit for o in self.s.operations if o.key in keys)
 
     def _alias(self, name: str, term: Term, low: int, high: int) -> Term:
         """Name a composite size: ``name == term`` becomes a fact."""

@@ -6,6 +6,7 @@ thread's own, level-1 the block's, level-0 the grid's (see ``verifier.smt.terms`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -204,6 +205,8 @@ class Summary:
     """Whether stores of provably equal values to one place are no race (a choice of the policy)."""
     outputs: tuple[str, ...] = ()
     """The parameters that the kernel may write through; empty where that is not known."""
+    unfitted: dict[object, Term] = field(default_factory=dict)
+    """Host conversion taken modulo its type (its key) -> whether it keeps its value."""
 
     def fact(self, atom: Term, *facts: Term) -> None:
         """Register facts that hold of an atom for every thread."""
@@ -219,8 +222,16 @@ class Summary:
 
     def expand(self, term: Term, bit: int = 1) -> Term:
         """The term without the names of sizes that rest on the conversion ``bit`` or later ones (all that rest on any)."""
+        return self._without(
+            term, {name: what for name, (what, ops) in self.definitions.items() if ops & ~(bit - 1)}
+        )
+
+    def plain(self, term: Term) -> Term:
+        """The term without any name of a size."""
+        return self._without(term, {name: what for name, (what, _) in self.definitions.items()})
+
+    def _without(self, term: Term, late: Mapping[Term, Term]) -> Term:
         memo: dict[Term, Term] = {}
-        late = {name: what for name, (what, ops) in self.definitions.items() if ops & ~(bit - 1)}
         while late:
             plain = self.t.rebuild(term, late.get, memo)
             if plain is term:
