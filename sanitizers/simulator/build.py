@@ -63,6 +63,7 @@ _RUNTIME_FLAGS = [
     "-g0",
     "-fno-pie",
     "-fno-omit-frame-pointer",
+    "-momit-leaf-frame-pointer",
     "-fno-exceptions",
     "-fno-rtti",
 ]

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from sanitizers.simulator import Schedule
+
 REDUCE = """template <int SIZE>
 __global__ void f(const float* x, float* y) {
   __shared__ float s[SIZE];
@@ -62,6 +64,18 @@ FLAG = """__global__ void f(float* data, volatile int* flag, float* y) {
     if (threadIdx.x == 0) { while (*flag == 0) {} __threadfence(); }
     __syncthreads();
     y[threadIdx.x] = data[threadIdx.x];
+  }
+}
+"""
+NOT_FENCED = """__global__ void f(volatile int* flag, int* data, int* y) {
+  if (blockIdx.x == WAITS) {
+    if (threadIdx.x == 0) { while (*flag == 0) {} }
+    __syncthreads();
+    y[threadIdx.x] = data[threadIdx.x];  //! race-global
+  } else {
+    data[threadIdx.x] = threadIdx.x;  //! race-global
+    __syncthreads();
+    if (threadIdx.x == 0) *flag = 1;
   }
 }
 """
@@ -351,3 +365,25 @@ def test_a_race_names_both_threads(make_case: Any, run_case: Callable[..., Any])
     assert finding.action.endswith(f"y[{finding.index}]") and finding.other.action.endswith(
         f"y[{finding.index}]"
     )
+
+
+@pytest.mark.parametrize(("kind", "waits"), [("forward", 0), ("reverse", 1)])
+def test_a_block_that_waited_for_another(
+    kind: str, waits: int, make_case: Any, run_case: Callable[..., Any]
+) -> None:
+    """The block that waits starts first and has barriers before and after the other one runs."""
+    params = ["flag i32 1 0..0", "data i32 64", "y i32 64 empty"]
+    case = make_case("", NOT_FENCED.replace("WAITS", str(waits)), params, (2, 1, 1), (64, 1, 1))
+    result = run_case(case, schedule=Schedule(kind))
+    assert {(f.property, f.span.line) for f in result.findings} == {("race-global", 5)}
+
+
+def test_a_read_of_a_part_and_then_of_the_whole(make_case: Any, run_case: Callable[..., Any]) -> None:
+    source = """__global__ void f(int* x, int* y) {
+  if (threadIdx.x == 0) y[0] = reinterpret_cast<const signed char*>(x)[0] + x[0];
+  if (threadIdx.x == 40) reinterpret_cast<signed char*>(x)[2] = 5;
+}
+"""
+    case = make_case("", source, ["x i32 4 0..9", "y i32 1 empty"], (1, 1, 1), (64, 1, 1))
+    result = run_case(case, schedule=Schedule("forward"))
+    assert {(f.property, f.span.line) for f in result.findings} == {("race-global", 3)}

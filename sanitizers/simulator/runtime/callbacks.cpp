@@ -7,6 +7,7 @@
 using namespace simt;
 
 #define PLACE (Place{uintptr_t(__builtin_return_address(0)), __builtin_frame_address(0), nullptr})
+#define PC uint32_t(uintptr_t(__builtin_return_address(0)))
 #define ADDRESS(p) (reinterpret_cast<uintptr_t>(p))
 // A volatile access to global memory is a relaxed atomic; in shared memory it is as racy as any other.
 static bool strong(const void* p) {
@@ -36,9 +37,55 @@ void __tsan_func_exit() {}
 void __tsan_vptr_read(void*) {}
 void __tsan_vptr_update(void*, void*) {}
 
+// What is left over is called last, so it stands in the caller's place and finds the kernel's return address and frame.
+#define SIMT_REST __attribute__((noinline)) static void
+#define SIMT_SLOWLY(n)                                                                                        \
+    SIMT_REST read_slowly##n(void* p) {                                                                       \
+        g.slice++;                                                                                            \
+        check_access({ADDRESS(p), n, false, false, PLACE});                                                   \
+    }                                                                                                         \
+    SIMT_REST write_slowly##n(void* p) {                                                                      \
+        g.slice++;                                                                                            \
+        check_access({ADDRESS(p), n, true, false, PLACE});                                                    \
+    }
+#define SIMT_NARROW(n)                                                                                        \
+    SIMT_SLOWLY(n)                                                                                            \
+    SIMT_REST read_first##n(void* p, Object* object, size_t index) {                                          \
+        if (!read_first<n>(*object, index, PC)) read_slowly##n(p);                                            \
+    }                                                                                                         \
+    void __tsan_read##n(void* p) {                                                                            \
+        Granule at;                                                                                           \
+        if (SIMT_UNLIKELY(!find_granule<n>(ADDRESS(p), at))) return read_slowly##n(p);                        \
+        if (!read_again(*at.object, at.index)) return read_first##n(p, at.object, at.index);                  \
+    }                                                                                                         \
+    void __tsan_write##n(void* p) {                                                                           \
+        Granule at;                                                                                           \
+        if (SIMT_UNLIKELY(!find_granule<n>(ADDRESS(p), at))) return write_slowly##n(p);                       \
+        if (!write_quickly<n>(*at.object, at.index, PC)) return write_slowly##n(p);                           \
+    }
+#define SIMT_WIDE(n)                                                                                          \
+    SIMT_SLOWLY(n)                                                                                            \
+    void __tsan_read##n(void* p) {                                                                            \
+        Granule at;                                                                                           \
+        if (SIMT_UNLIKELY(!find_granules<n>(ADDRESS(p), at))) return read_slowly##n(p);                       \
+        for (size_t i = at.index; i < at.index + n / 4; i++) {                                                \
+            if (!read_again(*at.object, i) && !read_first<4>(*at.object, i, PC)) return read_slowly##n(p);    \
+        }                                                                                                     \
+    }                                                                                                         \
+    void __tsan_write##n(void* p) {                                                                           \
+        Granule at;                                                                                           \
+        if (SIMT_UNLIKELY(!find_granules<n>(ADDRESS(p), at))) return write_slowly##n(p);                      \
+        for (size_t i = at.index; i < at.index + n / 4; i++) {                                                \
+            if (!write_quickly<4>(*at.object, i, PC)) return write_slowly##n(p);                              \
+        }                                                                                                     \
+    }
+SIMT_NARROW(1)
+SIMT_NARROW(2)
+SIMT_NARROW(4)
+SIMT_WIDE(8)
+SIMT_WIDE(16)
+
 #define SIMT_ACCESS(n)                                                                                        \
-    void __tsan_read##n(void* p) { check_access({ADDRESS(p), n, false, false, PLACE}); }                      \
-    void __tsan_write##n(void* p) { check_access({ADDRESS(p), n, true, false, PLACE}); }                      \
     void __tsan_unaligned_read##n(void* p) { check_access({ADDRESS(p), n, false, false, PLACE}); }            \
     void __tsan_unaligned_write##n(void* p) { check_access({ADDRESS(p), n, true, false, PLACE}); }            \
     void __tsan_volatile_read##n(void* p) { volatile_access(p, n, false, PLACE); }                            \

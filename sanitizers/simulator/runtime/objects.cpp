@@ -31,8 +31,35 @@ void* reserve(uintptr_t at, size_t size) {
 
 size_t pages(size_t size) { return (size + 4095) & ~size_t(4095); }
 size_t data_bytes(const Object& object) { return pages(object.capacity + 8192); }
-size_t granules(const Object& object) {
-    return (object.capacity >> (object.kind == Kind::Shared ? 0 : object.shift)) + 16;
+// The arrays of a shadow: one stretch of address space, the arrays not all at one page offset (cache sets).
+template <class Visit>
+size_t each_array(Object& object, const Visit& visit) {
+    size_t count = (object.capacity >> (object.kind == Kind::Shared ? 0 : object.shift)) + 16, offset = 0;
+    auto place = [&](auto*& array) {
+        visit(array, offset);
+        offset = pages(offset + count * sizeof *array) + 9 * 64;
+    };
+    place(object.write);
+    place(object.read);
+    place(object.write_pc);
+    place(object.read_pc);
+    place(object.others);
+    place(object.block_read);
+    place(object.block_read_pc);
+    place(object.extras);
+    return pages(offset);
+}
+
+size_t shadow_bytes(Object& object) {
+    return each_array(object, [](auto*&, size_t) {});
+}
+
+size_t granules(const Object& object) { return object.size >> object.shift; }
+
+void count_granules(Object& object) {
+    for (int shift = 0; shift < 3; shift++) {
+        object.quick[shift] = object.shift == shift ? granules(object) : 0;
+    }
 }
 
 uintptr_t middle(size_t slot) { return ARENA + (slot << SLOT_BITS) + (uintptr_t(1) << (SLOT_BITS - 1)); }
@@ -40,11 +67,12 @@ uintptr_t middle(size_t slot) { return ARENA + (slot << SLOT_BITS) + (uintptr_t(
 template <class Visit>
 void each_part(Object& object, const Visit& visit) {  // what makes up a shared object
     visit(reinterpret_cast<char*>(&object.shift), sizeof object.shift);
-    size_t cells = (object.size >> object.shift) + 1;
+    count_granules(object);
     visit(reinterpret_cast<char*>(object.base), object.size);
     visit(reinterpret_cast<char*>(object.init), object.size);
-    visit(reinterpret_cast<char*>(object.cells), cells * sizeof(Cell));
-    visit(reinterpret_cast<char*>(object.extras), cells * sizeof(Extra));
+    each_array(object, [&](auto*& array, size_t) {
+        visit(reinterpret_cast<char*>(array), (granules(object) + 1) * sizeof *array);
+    });
 }
 
 void name_dynamic(size_t element, const char* name) {
@@ -77,13 +105,16 @@ uint32_t add_object(Kind kind, size_t size, size_t capacity, uint32_t element, b
     object.name = name;
     object.base = middle(slot) + (placed ? 0 : slot % 13 * 256);  // not all at one page offset: cache sets
     bool there = reserve(middle(slot), data_bytes(object)) != nullptr;
-    object.cells = static_cast<Cell*>(reserve(0, pages(granules(object) * sizeof(Cell))));
-    object.extras = static_cast<Extra*>(reserve(0, pages(granules(object) * sizeof(Extra))));
+    object.shadow = static_cast<char*>(reserve(0, shadow_bytes(object)));
     object.init = initialised ? nullptr : static_cast<uint8_t*>(reserve(0, pages(capacity + 16)));
-    if (!there || object.cells == nullptr || object.extras == nullptr || (!initialised && object.init == nullptr)) {
+    if (!there || object.shadow == nullptr || (!initialised && object.init == nullptr)) {
         g.stopped = "the address space";
         return 0;
     }
+    each_array(object, [&](auto*& array, size_t offset) {
+        array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(object.shadow + offset);
+    });
+    count_granules(object);
     objects[slot] = object;
     if (placed == 0) {
         (buffer ? next_buffer : next_declaration)++;
@@ -111,18 +142,26 @@ void refine(Object& object, uint32_t bytes) {
     uint8_t shift = bytes >= 2 ? 1 : 0;
     size_t parts = size_t(1) << (object.shift - shift), old_bytes = size_t(1) << object.shift;
     for (size_t i = (object.size + old_bytes - 1) >> object.shift; i-- > 0;) {
-        Cell cell = object.cells[i];
-        Extra extra = object.extras[i];
+        Cell cell = object.cell(i);
+        const Stamp write = cell.write, read = cell.read;
+        const uint32_t write_pc = cell.write_pc, read_pc = cell.read_pc;
+        const Others others = cell.others;
+        const Extra extra = object.extras[i];
         for (size_t part = parts; part-- > 0;) {
             Stamp bits = ((Stamp(1) << (1u << shift)) - 1) << (part << shift);
             auto piece = [&](Stamp stamp) { return stamp & bits ? stamp | MASK_ALL : stamp & ~MASK_ALL; };
-            object.cells[i * parts + part] = {piece(cell.write), piece(cell.read), cell.write_pc, cell.read_pc,
-                                              cell.lanes};
+            Cell small = object.cell(i * parts + part);
+            small.write = piece(write);
+            small.read = piece(read);
+            small.write_pc = write_pc;
+            small.read_pc = read_pc;
+            small.others = others;
             object.extras[i * parts + part] = extra;
             object.extras[i * parts + part].atomic = piece(extra.atomic);
         }
     }
     object.shift = shift;
+    count_granules(object);
 }
 
 int nearest_object(uintptr_t address) {
@@ -151,10 +190,14 @@ size_t unwritten(const Object& object, size_t* first) {
     return count;
 }
 
-void enter_block(Block& block) {
+void begin_run(const Block& block) {
     for (uint32_t slot : global_objects) {
-        objects[slot].first_interval = block.first_interval;
+        objects[slot].first = Stamp(block.run) << 32;
     }
+}
+
+void enter_block(Block& block) {
+    begin_run(block);
     if (occupant == &block) {
         return;
     }
@@ -191,6 +234,7 @@ void leave_block(Block& block) {
 // A block starts with undefined shared memory.
 void reset_shared() {
     objects[DYNAMIC_SLOT].size = g.dynamic_bytes;
+    count_granules(objects[DYNAMIC_SLOT]);
     for (uint32_t slot : shared_objects) {
         undefine(objects[slot]);
     }
@@ -213,7 +257,7 @@ void reset_device() {
 void forget_accesses() {
     for (Object& object : objects) {
         if (object.kind != Kind::None) {
-            madvise(object.cells, pages(granules(object) * sizeof(Cell)), MADV_DONTNEED);
+            madvise(object.shadow, shadow_bytes(object), MADV_DONTNEED);
         }
     }
 }
@@ -222,8 +266,7 @@ void drop_buffers() {
     for (uint32_t slot = FIRST_BUFFER; slot < next_buffer; slot++) {
         Object& object = objects[slot];
         munmap(reinterpret_cast<void*>(middle(slot)), data_bytes(object));
-        munmap(object.cells, pages(granules(object) * sizeof(Cell)));
-        munmap(object.extras, pages(granules(object) * sizeof(Extra)));
+        munmap(object.shadow, shadow_bytes(object));
         if (object.init != nullptr) {
             munmap(object.init, pages(object.capacity + 16));
         }

@@ -39,10 +39,16 @@ void shuffle(std::vector<T>& items) {
 bool halted() { return !g.stopped.empty() || !g.unsupported.empty() || findings_full(); }
 
 void new_interval(Block& block) {
-    block.interval = uint32_t(g.interval_block.size());
+    auto number = uint32_t(g.interval_block.size());
+    bool others = number != block.interval + 1;  // another block has run since
+    block.interval = number;
+    block.run = others ? number : block.run;
     g.interval_block.push_back(block.number);
     if (g.block == &block) {
-        g.interval = block.interval;
+        g.interval = number;
+        if (others) {
+            begin_run(block);
+        }
     }
 }
 
@@ -61,8 +67,9 @@ std::unique_ptr<Block> new_block(uint64_t id, const Schedule& schedule) {
     block->started = block->finished = block->tainted = block->grid_waiting = false;
     block->known.clear();
     block->released.clear();
+    block->interval = 0;
     new_interval(*block);
-    block->first_interval = block->interval;
+    block->run = block->first_interval = block->interval;
     block->fibers.resize(g.threads);
     block->order.resize(g.threads);
     for (uint32_t t = 0; t < g.threads; t++) {
@@ -371,7 +378,9 @@ void run_thread() { simt_entry(arguments); }
 
 void stamp_current() {
     const Fiber& fiber = *g.current;
-    g.me = Stamp(g.interval) << 32 | Stamp(fiber.thread) << 22 | Stamp(fiber.clock) << 8;
+    g.now = Stamp(g.interval) << 32;
+    g.lane = 1u << (fiber.thread & 31);
+    g.me = g.now | Stamp(fiber.thread) << 22 | Stamp(fiber.clock) << 8;
     simt_threadIdx = fiber.index;
 }
 

@@ -50,32 +50,39 @@ bool lanes_ordered(Stamp read, uint32_t lanes) {
 }
 
 // A reader that is not this thread, to name it.
-Stamp other_reader(const Cell& cell, const Extra& extra) {
-    uint32_t lanes = cell.lanes & ~(1u << (g.current->thread & 31));
+struct Reader {
+    Stamp stamp;
+    uint32_t pc;
+};
+Reader other_reader(const Cell& cell) {
     if (!same_thread(cell.read)) {
-        return cell.read;
+        return {cell.read, cell.read_pc};
     }
+    auto by = [&](Stamp thread, uint32_t pc) { return Reader{(cell.read & ~(Stamp(1023) << 22)) | thread << 22, pc}; };
+    if (cell.read & FLAG_MULTI) {
+        return by(cell.others.lanes, cell.others.pc);
+    }
+    uint32_t lanes = cell.others.lanes & ~(1u << (g.current->thread & 31));
     if (cell.read & FLAG_LANES && lanes != 0) {
-        Stamp thread = (g.current->thread & ~31u) | uint32_t(__builtin_ctz(lanes));
-        return (cell.read & ~(Stamp(1023) << 22)) | thread << 22;
+        return by((g.current->thread & ~31u) | uint32_t(__builtin_ctz(lanes)), cell.read_pc);
     }
-    return cell.read & FLAG_MULTI ? extra.read_before : cell.read;
+    return {cell.read, cell.read_pc};
 }
 
-void check_readers(Object& object, const Cell& cell, const Extra& extra, const Access& access, Stamp mask) {
+void check_readers(Object& object, const Cell& cell, const Access& access, Stamp mask) {
     Stamp read = cell.read;
     if (meets(read, mask)) {
         bool fine = ordered(read);
         if (interval_of(read) == g.interval) {
-            fine = read & FLAG_MULTI ? false : read & FLAG_LANES ? lanes_ordered(read, cell.lanes) : fine;
+            fine = read & FLAG_MULTI ? false : read & FLAG_LANES ? lanes_ordered(read, cell.others.lanes) : fine;
         }
         if (!fine) {
-            Stamp other = other_reader(cell, extra);
-            race(object, access.address, access.place, true, access.atomic, other, cell.read_pc, false, false);
+            Reader other = other_reader(cell);
+            race(object, access.address, access.place, true, access.atomic, other.stamp, other.pc, false, false);
         }
     }
-    if (read & FLAG_OTHER && meets(extra.block_read, mask) && !ordered(extra.block_read)) {
-        race(object, access.address, access.place, true, access.atomic, extra.block_read, extra.block_read_pc, false,
+    if (read & FLAG_OTHER && meets(cell.block_read, mask) && !ordered(cell.block_read)) {
+        race(object, access.address, access.place, true, access.atomic, cell.block_read, cell.block_read_pc, false,
              false);
     }
 }
@@ -102,25 +109,24 @@ void check_scopes(Object& object, Extra& extra, const Access& access, Stamp mask
 }
 
 // What the inline check does not record: several warps, several clocks, parts of a granule, other blocks.
-void note_reader(Cell& cell, Extra& extra, Stamp mask, uint32_t pc) {
+void note_reader(Cell& cell, Stamp mask, uint32_t pc) {
     Stamp read = cell.read, mine = g.me | mask;
     bool same_interval = read != 0 && interval_of(read) == g.interval;
     if (same_interval && (read & MASK_ALL & ~mask) == 0 && !(read & FLAG_MULTI) &&
-        (read & FLAG_LANES ? lanes_ordered(read, cell.lanes) : ordered(read))) {
+        (read & FLAG_LANES ? lanes_ordered(read, cell.others.lanes) : ordered(read))) {
         mine |= read & FLAG_OTHER;  // what is ordered after this read is ordered after the earlier ones
     } else if (same_interval) {
         if (same_thread(read)) {
             mine |= read & (ALL_FLAGS | MASK_ALL);
         } else {
             if (thread_of(read) >> 5 == thread_of(mine) >> 5 && !(read & FLAG_MULTI)) {
-                cell.lanes = (read & FLAG_LANES ? cell.lanes : 1u << (thread_of(read) & 31)) |
-                             1u << (thread_of(mine) & 31);
+                cell.others.lanes = (read & FLAG_LANES ? cell.others.lanes : 1u << (thread_of(read) & 31)) |
+                                    1u << (thread_of(mine) & 31);
                 mine |= FLAG_LANES;
             } else {
                 mine |= FLAG_MULTI;
+                cell.others = {thread_of(read), cell.read_pc};
             }
-            extra.read_before = read;
-            extra.read_before_pc = cell.read_pc;
             mine |= read & (MASK_ALL | FLAG_OTHER);
         }
         if (clock_of(read) > clock_of(mine)) {  // keep the latest clock of all
@@ -130,11 +136,11 @@ void note_reader(Cell& cell, Extra& extra, Stamp mask, uint32_t pc) {
         mine |= read & FLAG_OTHER;
         uint32_t from = interval_of(read) < g.grid_base ? ~0u : g.interval_block[interval_of(read)];
         if (from != ~0u && from != g.block->number && !ordered(read)) {
-            bool keep = read & FLAG_OTHER && interval_of(extra.block_read) >= g.grid_base &&
-                        g.interval_block[interval_of(extra.block_read)] != g.block->number;
+            bool keep = read & FLAG_OTHER && interval_of(cell.block_read) >= g.grid_base &&
+                        g.interval_block[interval_of(cell.block_read)] != g.block->number;
             if (!keep) {
-                extra.block_read = read;
-                extra.block_read_pc = cell.read_pc;
+                cell.block_read = read;
+                cell.block_read_pc = cell.read_pc;
             }
             mine |= FLAG_OTHER;
         }
@@ -145,11 +151,14 @@ void note_reader(Cell& cell, Extra& extra, Stamp mask, uint32_t pc) {
 
 }  // namespace
 
-void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, bool atomic, Place place,
-                       uintptr_t address) {
-    Cell& cell = object.cells[index];
+static void check_cell_slowly(Object& object, size_t index, Stamp mask, const Access& access) {
+    const bool write = access.write, atomic = access.atomic;
+    const Place& place = access.place;
+    const uintptr_t address = access.address;
+    Cell cell = object.cell(index);
     Extra& extra = object.extras[index];
     bool has_atomic = cell.write & FLAG_ATOMIC;
+    if (has_atomic) cell.write &= ~FLAG_ATOMIC;
     if (object.kind == Kind::Shared) {  // left over from an earlier block
         uint32_t first = g.block->first_interval;
         has_atomic = has_atomic && interval_of(extra.atomic) >= first;
@@ -157,7 +166,6 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
         if (interval_of(cell.read) < first) cell.read = 0;
     }
     uint32_t pc = uint32_t(place.pc);
-    Access access{address, 0, write, atomic, place};
     if (meets(cell.write, mask) && !ordered(cell.write)) {
         race(object, address, place, write, atomic, cell.write, cell.write_pc, true, false);
     }
@@ -166,7 +174,7 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
         race(object, address, place, write, false, extra.atomic, extra.atomic_pc, true, true);
     }
     if (write) {
-        check_readers(object, cell, extra, access, mask);
+        check_readers(object, cell, access, mask);
         if (atomic) {
             check_scopes(object, extra, access, mask, has_atomic);
             extra.atomic = g.me | mask | (has_atomic ? extra.atomic & MASK_ALL : 0);
@@ -177,24 +185,40 @@ void check_cell_slowly(Object& object, size_t index, Stamp mask, bool write, boo
             cell.write_pc = pc;
         }
     } else if (!atomic) {
-        note_reader(cell, extra, mask, pc);
+        note_reader(cell, mask, pc);
     }
-    cell.write = has_atomic ? cell.write | FLAG_ATOMIC : cell.write & ~FLAG_ATOMIC;
+    if (cell.read != 0 && (has_atomic || (cell.write != 0 && !earlier(object, cell.write)))) {
+        cell.read |= FLAG_DIRTY;
+    }
+    if (has_atomic) {
+        cell.write |= FLAG_ATOMIC;
+    }
 }
 
-void check_cells(Object& object, size_t offset, Access access) {
+template <uint32_t SIZE>
+static inline bool checked_quickly(Object& object, size_t index, const Access& access) {
+    uint32_t pc = uint32_t(access.place.pc);
+    return access.write ? write_quickly<SIZE>(object, index, pc) : read_again(object, index) || read_first<SIZE>(object, index, pc);
+}
+
+static void check_cells(Object& object, size_t offset, const Access& access) {
     uint32_t granule = 1u << object.shift;
     for (uint32_t done = 0; done < access.size;) {
         uint32_t skip = (offset + done) & (granule - 1);
         uint32_t bytes = granule - skip < access.size - done ? granule - skip : access.size - done;
         Stamp mask = bytes == granule ? MASK_ALL : ((Stamp(1) << bytes) - 1) << skip;
-        check_cell(object, (offset + done) >> object.shift, mask, access.write, access.atomic, access.place,
-                   access.address);
+        size_t index = (offset + done) >> object.shift;
+        bool plain = mask == MASK_ALL && !access.atomic;
+        if (!plain || !(object.shift == 2   ? checked_quickly<4>(object, index, access)
+                        : object.shift == 1 ? checked_quickly<2>(object, index, access)
+                                            : checked_quickly<1>(object, index, access))) {
+            check_cell_slowly(object, index, mask, access);
+        }
         done += bytes;
     }
 }
 
-void out_of_bounds(Access access) {
+static void out_of_bounds(const Access& access) {  // parks the thread, unless the launch is tolerant
     int slot = nearest_object(access.address);
     const char* verb = access.atomic ? "atomic update" : access.write ? "write" : "read";
     if (slot < 0) {
@@ -214,7 +238,7 @@ void out_of_bounds(Access access) {
     }
 }
 
-void misaligned(Access access) {
+static void misaligned(const Access& access) {
     Object& object = objects[(access.address - ARENA) >> SLOT_BITS];
     report(Property::Alignment, access.place,
            "access of " + bytes_text(access.size) + " at an address that is not a multiple of " +
@@ -223,13 +247,67 @@ void misaligned(Access access) {
     park();
 }
 
-void uninitialised(Object& object, Access access) {
+static void uninitialised(Object& object, const Access& access) {
     size_t offset = access.address - object.base;
     report(Property::Uninitialized, access.place,
            std::string("read of ") + object.name + "[" + std::to_string(offset / object.element) +
                "], which nothing has written",
            int(&object - objects), int64_t(offset), verb_of(access), nullptr);
     memset(object.init + offset, 1, access.size);  // once a place is enough
+}
+
+// A reader beside those of other warps, or after those of other blocks, where nothing can have ordered them.
+bool read_by_many(Object& object, size_t index, uint32_t pc) {
+    Stamp read = object.read[index], change = read ^ g.me;
+    if (g.knowledge || (read & MASK_ALL) != MASK_ALL) {
+        return false;
+    }
+    if (change >> 32 == 0) {
+        if ((change >> 27 & 31) == 0) {
+            return false;
+        }
+        object.others[index] = {thread_of(read), object.read_pc[index]};
+        object.read[index] = g.me | MASK_ALL | FLAG_MULTI | (read & FLAG_OTHER);
+    } else {
+        const uint32_t *block_of = g.interval_block.data(), self = g.block->number;
+        if (interval_of(read) < g.grid_base || block_of[interval_of(read)] == self) {
+            return false;
+        }
+        uint32_t kept = read & FLAG_OTHER ? interval_of(object.block_read[index]) : 0;
+        if (kept < g.grid_base || block_of[kept] == self) {
+            object.block_read[index] = read;
+            object.block_read_pc[index] = object.read_pc[index];
+        }
+        object.read[index] = g.me | MASK_ALL | FLAG_OTHER;
+    }
+    object.read_pc[index] = pc;
+    return true;
+}
+
+void check_object(Object& object, const Access& access) {
+    size_t offset = access.address - object.base;
+    if (SIMT_UNLIKELY(offset >= object.size || access.size > object.size - offset)) {
+        return out_of_bounds(access);
+    }
+    if (SIMT_UNLIKELY(access.address & (access.size - 1)) && access.size <= 16 &&
+        (access.size & (access.size - 1)) == 0) {
+        misaligned(access);
+    }
+    if (object.init != nullptr) {
+        if (!access.write || access.atomic) {
+            if (!all_initialised(object.init + offset, access.size)) {
+                uninitialised(object, access);
+            }
+        }
+        if (access.write) {
+            __builtin_memset(object.init + offset, 1, access.size);
+        }
+    }
+    g.wrote |= access.write && !access.atomic;
+    if (SIMT_UNLIKELY(access.size < 1u << object.shift) && object.kind == Kind::Shared) {
+        refine(object, access.size);
+    }
+    check_cells(object, offset, access);
 }
 
 // Whether an access to the thread's own stack stays clear of every call's saved frame pointer and return address, and

@@ -12,46 +12,61 @@ struct Dim {
     uint32_t x, y, z;
 };
 
-// A stamp says who did it and when: interval(32) | thread(10) | clock(14) | flags(4) | byte mask(4).
+// A stamp says who did it and when: interval(31 below FLAG_ATOMIC) | thread(10) | clock(14) | flags(4) | byte mask(4).
 // An interval is one stretch between two barriers of one block; its number is unique over the launch.
 using Stamp = uint64_t;
 constexpr Stamp MASK_ALL = 15;
-constexpr Stamp FLAG_LANES = 1 << 4;   // readers: the lanes of one warp in Cell::lanes, at one clock
-constexpr Stamp FLAG_MULTI = 2 << 4;   // readers: several warps
-constexpr Stamp FLAG_OTHER = 4 << 4;   // readers: Extra::block_read holds one of another block
-constexpr Stamp FLAG_ATOMIC = 8 << 4;  // writer: Extra::atomic holds an atomic
+constexpr Stamp FLAG_LANES = 1 << 4;   // readers: the lanes of one warp in Cell::others, at one clock
+constexpr Stamp FLAG_MULTI = 2 << 4;   // readers: several warps, one more in Cell::others
+constexpr Stamp FLAG_OTHER = 4 << 4;   // readers: Cell::block_read holds one of another block
+constexpr Stamp FLAG_DIRTY = 8 << 4;   // readers: somebody wrote in an interval that is not over for all
+constexpr Stamp FLAG_ATOMIC = Stamp(1) << 63;  // writer: Extra::atomic holds an atomic; above all intervals, so never quiet
 constexpr uint32_t CLOCK_LIMIT = (1 << 14) - 1;
-inline uint32_t interval_of(Stamp s) { return uint32_t(s >> 32); }
+inline uint32_t interval_of(Stamp s) { return uint32_t(s >> 32) & 0x7fffffff; }
 inline uint32_t thread_of(Stamp s) { return uint32_t(s >> 22) & 1023; }
 inline uint32_t clock_of(Stamp s) { return uint32_t(s >> 8) & CLOCK_LIMIT; }
 
-// Shadow of one granule (1, 2 or 4 bytes, by the object's element). Plain and atomic writers are kept apart.
+// Shadow of one granule (1, 2 or 4 bytes, by the object's element). Plain and atomic writers are kept apart. Each part
+// is an array of its own, so that only what is used takes memory.
+struct Others {
+    uint32_t lanes;  // that read, with FLAG_LANES; with FLAG_MULTI a thread that read as well, at this pc
+    uint32_t pc;
+};
 struct Cell {
-    Stamp write, read;
-    uint32_t write_pc, read_pc, lanes;
+    Stamp &write, &read, &block_read;
+    uint32_t &write_pc, &read_pc, &block_read_pc;
+    Others& others;
 };
 struct Extra {
-    Stamp atomic, read_before, block_read;
-    uint32_t atomic_pc, read_before_pc, block_read_pc;
-    uint32_t narrow_pc;
-    Stamp narrow;  // the last atomic of block scope
+    Stamp atomic, narrow;  // narrow: the last atomic of block scope
+    uint32_t atomic_pc, narrow_pc;
 };
 
 enum class Kind : uint8_t { None, Global, Shared, Device };
 
 struct alignas(128) Object {  // what every access needs is in one cache line
     uintptr_t base;
-    size_t size;
-    Cell* cells;
+    size_t quick[3];  // whole granules, at the granule's own log2; else 0
+    Stamp *write, *read;
+    Stamp first;  // from here to the current interval every stamp is this block's
+    // second line
     uint8_t* init;  // one byte a byte; null: everything is initialised
-    Extra* extras;
-    uint32_t first_interval;  // intervals before this one are another block's
-    uint8_t shift;            // log2 of the granule
-    Kind kind;
+    uint32_t *read_pc, *write_pc;
     uint32_t element;
-    size_t capacity;
+    Kind kind;
+    uint8_t shift;  // log2 of the granule
+    Stamp* block_read;
+    uint32_t* block_read_pc;
+    Others* others;
+    Extra* extras;
+    size_t size, capacity;
+    char* shadow;         // where the arrays lie
     const char* name;
     const void* initial;  // of a __device__ variable
+    Cell cell(size_t index) {
+        return {write[index],   read[index],          block_read[index], write_pc[index],
+                read_pc[index], block_read_pc[index], others[index]};
+    }
 };
 
 // The arena: SLOTS objects, each in the middle of its own 2^SLOT_BITS bytes, so that no 32-bit index error of one
@@ -119,6 +134,7 @@ struct Fiber {
 struct Block {
     Dim index;
     uint32_t number, interval, first_interval;
+    uint32_t run;  // every interval from here to the current one is this block's
     std::vector<Fiber> fibers;
     std::vector<uint32_t> order;
     uint32_t next;       // next thread in `order` that has not started
@@ -131,7 +147,8 @@ struct Block {
 struct Machine {
     // hot
     Fiber* current;
-    Stamp me;
+    Stamp me, now;  // now: the first stamp of this interval
+    uint32_t lane;  // one bit of 32
     uint32_t interval;
     int32_t slice;
     uint8_t wrote;
@@ -203,6 +220,7 @@ uint32_t add_object(Kind, size_t size, size_t capacity, uint32_t element, bool i
 void place_declarations();
 void refine(Object&, uint32_t bytes);
 void enter_block(Block&);
+void begin_run(const Block&);
 void leave_block(Block&);  // for good
 void reset_shared();
 void reset_device();
