@@ -29,7 +29,6 @@ from typing import IO, Any
 _GUARD_BYTE = 0xA5
 _MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 _PROCESSORS, _MAJOR, _MINOR, _LARGEST_SHARED = 16, 75, 76, 97  # CU_DEVICE_ATTRIBUTE_…
-_STATE = (b".nv.global", b".nv.constant3")  # sections of a cubin with variables of its own
 _SPOILT = 0xFFFFFFFF  # a NaN in every format, -1 as an integer
 _LARGEST_ARGUMENT = 4096
 
@@ -137,17 +136,15 @@ class Loaded:
         self.driver = driver
         self.module, self.function = c_void_p(), c_void_p()
         self.memories: list[Memory] = []
-        self.stateless = not any(section in program for section in _STATE)
         driver.call("cuModuleLoadData", byref(self.module), program)
         driver.call("cuModuleGetFunction", byref(self.function), self.module, kernel.encode())
 
-    def prepare(self, work: dict[str, Any], data: bytes, guard: int, keep: bool = False) -> None:
-        """Buffers with their contents: elsewhere than before, or, with ``keep``, where they were if they have the same sizes."""
+    def prepare(self, work: dict[str, Any], data: bytes, guard: int) -> None:
+        """Buffers with their contents, where they were if they have the sizes that they had."""
         wanted = [(buffer["size"], guard) for buffer in work["buffers"]]
-        if not keep or wanted != [(m.size, m.guard) for m in self.memories]:
-            before, self.memories = self.memories, [Memory(self.driver, size, guard) for size, _ in wanted]
-            for memory in before:
-                memory.free()
+        if wanted != [(m.size, m.guard) for m in self.memories]:
+            self._free()
+            self.memories = [Memory(self.driver, size, guard) for size, _ in wanted]
         for memory, buffer in zip(self.memories, work["buffers"], strict=True):
             begin, length = buffer["data"] or (0, 0)
             memory.fill(data[begin : begin + length] if buffer["data"] else None, buffer["zero"])
@@ -169,9 +166,13 @@ class Loaded:
         return [[i, at] for i, m in enumerate(self.memories) if (at := m.damage()) is not None]
 
     def close(self) -> None:
+        self._free()
+        self.driver.call("cuModuleUnload", self.module)
+
+    def _free(self) -> None:
         for memory in self.memories:
             memory.free()
-        self.driver.call("cuModuleUnload", self.module)
+        self.memories = []
 
 
 def launch(driver: Driver, program: bytes, work: dict[str, Any], data: bytes, guard: int) -> list[list[int]]:
@@ -255,14 +256,12 @@ class Server:
             return {"refused": str(error)}, []
 
     def _run(self, work: dict[str, Any], data: bytes, keep: bool) -> tuple[dict[str, Any], list[bytes]]:
-        """``keep``: in the module and the buffers of the run before. Otherwise the buffers lie elsewhere, and the module is
-        new if it has variables."""
+        """``keep``: in the module and the buffers of the run before. Otherwise both are new, and the buffers lie elsewhere."""
         number = work["program"]
-        before = self.kept.get(number)
-        loaded = before
-        if loaded is None or not (keep or loaded.stateless):
+        before = loaded = self.kept.get(number)
+        if loaded is None or not keep:
             loaded = self.kept[number] = Loaded(self.driver, self.programs[number], work["kernel"])
-        loaded.prepare(work, data, self.job["guard"], keep)
+        loaded.prepare(work, data, self.job["guard"])
         if before is not None and before is not loaded:
             before.close()
         self._spoil()

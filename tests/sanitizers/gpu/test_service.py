@@ -66,10 +66,9 @@ def test_many_launches_in_one_process(serve: Callable[..., Service]) -> None:
 
 def test_device_variables_are_new_unless_they_are_kept(serve: Callable[..., Service]) -> None:
     service = serve("count")
-    stateful = replace(work_of(), program=b"cubin with .nv.global")
-    runs = [service.run(stateful, keep=keep) for keep in (False, False, True, True, False)]
+    runs = [service.run(work_of(), keep=keep) for keep in (False, False, True, True, False)]
     assert [floats(r)[0] for r in runs] == [1, 1, 2, 3, 1]
-    other = replace(stateful, entry="g")
+    other = replace(work_of(), entry="g")
     assert floats(service.run(other, keep=True))[0] == 1  # another kernel has its own
 
 
