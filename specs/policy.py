@@ -54,7 +54,7 @@ REQUIRED_PROPERTIES: tuple[str, ...] = (
     "assert",
 )
 Backend = Literal["sim", "gpu", "both"]
-"""Where the sanitize gate runs kernels: in the simulator, on a GPU under compute-sanitizer, or both."""
+"""Where the gates sanitize and fuzz run kernels: in the simulator, on a GPU, or both."""
 GATES: tuple[str, ...] = ("static", "prove", "sanitize", "fuzz")
 """The gates in the order in which they run."""
 
@@ -81,8 +81,8 @@ class Policy(BaseModel):
 
     ``strict``: nothing assumed that the host code does not check, edge-domain findings fail, fuzz is required.
     ``size_cap``: elements a buffer up to which a proof must hold. ``nan``: whether NaN equals NaN in comparisons.
-    ``sanitize``: the backends that the sanitize gate needs for a PASS. ``gpu_unknown``: whether a kernel that is not proved
-    may run on a GPU, under compute-sanitizer; what is refuted never may.
+    ``sanitize``: the backends that the gates sanitize and fuzz need for a PASS. ``gpu_unknown``: whether a kernel that is not
+    proved may run on a GPU, under compute-sanitizer; what is refuted never may.
     ``benign_same_value``: two threads that store the same value to one element are a note instead of a race.
     ``pure_externs``: device functions without a body are assumed to return any value and to do nothing else.
     ``severities``: static rule -> error, warning, note or off, for rules about what a submission does besides its kernels.

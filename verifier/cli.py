@@ -158,7 +158,7 @@ def audit(
         SandboxChoice, typer.Option(help="How submitted code is isolated.")
     ] = SandboxChoice.AUTO,
     backend: Annotated[
-        BackendChoice | None, typer.Option(help="Where the sanitize gate runs kernels [the policy's, sim].")
+        BackendChoice | None, typer.Option(help="Where sanitize and fuzz run kernels [the policy's, sim].")
     ] = None,
     run_wrapper: Annotated[
         bool, typer.Option("--run-wrapper", help="Fuzz whole models: compile and run host code, sandboxed.")

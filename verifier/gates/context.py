@@ -50,7 +50,7 @@ class GateContext:
     required: tuple[str, ...] | None = None
     """The properties without which the policy has no PASS; None: all that ``policy`` names, which is what is looked at."""
     backend: Backend = "sim"
-    """Where the sanitize gate runs kernels."""
+    """Where the gates sanitize and fuzz run kernels."""
     earlier: tuple[GateResult, ...] = ()
     """What the gates before this one said."""
     progress: Callable[[str], None] = field(default=_silent)
