@@ -11,9 +11,9 @@ import pytest
 
 from sanitizers.gpu.job import Work
 from sanitizers.gpu.toolkit import Toolkit
-from sanitizers.gpu.watch import Machine
+from sanitizers.gpu.watch import GpuMissing, Machine, find
 from specs.contract import ConcreteLaunch
-from verifier.isolation import Sandbox
+from verifier.isolation import Sandbox, SandboxMissing, probe
 
 HERE = Path(__file__).parent
 _TOOL = """#!/bin/sh
@@ -34,6 +34,17 @@ FAULT = """<record><kind>Precise</kind><who><threadIdx><x>3</x><y>0</y><z>0</z><
 <blockIdx><x>1</x><y>0</y><z>0</z></blockIdx></who>
 <what><text>Invalid __global__ write of size 4 bytes is out of bounds</text><space>__global__</space></what>
 <where><func>f</func><path>/a/k.cu</path><line>3</line></where></record>"""
+
+
+@pytest.fixture(scope="session")
+def real_gpu() -> Machine:
+    why = ""
+    for choice in ("auto", "none"):  # a GPU is not reached under every sandbox
+        try:
+            return find(sandbox=probe(choice), cache=None)
+        except (SandboxMissing, GpuMissing) as error:
+            why = str(error)
+    pytest.skip(why)
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,9 @@ from benchmarks.gpu_record import FAULTS, work
 from sanitizers.gpu.compile import compile_text
 from sanitizers.gpu.records import TOOLS
 from sanitizers.gpu.toolkit import options
-from sanitizers.gpu.watch import GpuMissing, Machine, find, watch
+from sanitizers.gpu.watch import Machine, watch
 from specs.policy import Policy
 from specs.results import Outcome
-from verifier.isolation import SandboxMissing, probe
 from verifier.pipeline import Options, audit
 
 pytestmark = pytest.mark.gpu
@@ -26,15 +25,8 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.fixture(scope="module")
-def gpu() -> Machine:
-    try:
-        sandbox = probe("auto")
-    except SandboxMissing:
-        sandbox = probe("none")
-    try:
-        return find(sandbox=sandbox, cache=None)
-    except GpuMissing as error:
-        pytest.skip(str(error))
+def gpu(real_gpu: Machine) -> Machine:
+    return real_gpu
 
 
 def expectations() -> list[tuple[str, str, str, int]]:
