@@ -133,6 +133,19 @@ def test_generic_lambdas_are_instantiated_as_they_are_called() -> None:
     }
 
 
+def test_constants_of_the_file_inside_lambdas() -> None:
+    text = """template <class T, int B> __global__ void kk(T *y, int n) { }
+    namespace { constexpr int kThreads = 256; }
+    torch::Tensor run(torch::Tensor x) { int n = x.numel();
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "k", [&] {
+      kk<scalar_t, kThreads><<<(n + kThreads - 1) / kThreads, kThreads>>>(x.data_ptr<scalar_t>(), n); });
+    return x; }"""
+    found = lift(text)
+    assert {c.launch.block[0] for c in found.contracts} == {"256"} and not any(
+        c.gaps for c in found.contracts
+    )
+
+
 def test_template_arguments_inside_host_templates() -> None:
     (c,) = lift(
         "template <int S, int M> __global__ void kk(float *y, int n) { extern __shared__ float s[]; }\n"

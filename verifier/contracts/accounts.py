@@ -91,7 +91,7 @@ def idle(host: Memory, node: Node) -> bool:
     present = {g["id"] for g in host.code.globals}
     running = [host.code.functions[usr] for usr in host.stack if usr in host.code.functions]
     for cell in assigned_variables(host, [node]):
-        if cell in present or "@" not in cell or any(declared_in(cell, f) for f in running):
+        if cell in present or _line(cell) is None or any(declared_in(cell, f) for f in running):
             return False
     return not touches(host.code, node, frozenset())
 
@@ -99,5 +99,11 @@ def idle(host: Memory, node: Node) -> bool:
 def declared_in(cell: str, function: Node) -> bool:
     """Whether a variable is declared in a function of the host code."""
     first, last = function["lines"]
-    line: int = int(cell.rpartition("@")[2].partition(":")[0]) if "@" in cell else 0
-    return bool(first <= line <= last)
+    line = _line(cell)
+    return line is not None and bool(first <= line <= last)
+
+
+def _line(cell: str) -> int | None:
+    """The line that a variable of a function is named by; a global is named by its USR (``c:@kThreads``)."""
+    line = cell.rpartition("@")[2].partition(":")[0]
+    return int(line) if "@" in cell and line.isdecimal() else None
