@@ -269,12 +269,12 @@ class Server:
         return {"status": 0, "guards": damaged}, [m.content(0, m.size) for m in loaded.memories]
 
     def _spoil(self) -> None:
-        """Leave NaN patterns in the shared memory of every multiprocessor."""
+        """Leave NaN patterns in the shared memory of every multiprocessor. Nothing waits for it, so that no other process comes
+        between it and the kernel: the hardware clears shared memory then."""
         arguments = (c_uint(_SPOILT), c_uint(self.shared // 4))
         pointers = (c_void_p * 2)(*(ctypes.addressof(a) for a in arguments))
         shape = (self.blocks, 1, 1, 1024, 1, 1, self.shared)
         self.driver.call("cuLaunchKernel", self.spoiler.function, *shape, None, pointers, None)
-        self.driver.call("cuCtxSynchronize")
 
 
 def serve(folder: Path) -> None:
