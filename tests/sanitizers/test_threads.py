@@ -325,3 +325,27 @@ def test_who_left_and_who_waits(make_case: Any, run_case: Callable[..., Any]) ->
     assert finding.other is not None
     assert finding.thread == (0, 0, 0) and finding.other.thread == (40, 0, 0)
     assert finding.other.action == "has left the kernel"
+
+
+@pytest.mark.parametrize(
+    ("call", "action"),
+    [
+        ("__shfl_down_sync(m, x[t], 1)", "reads lane 3, which does not take part: the value is undefined"),
+        ("__shfl_sync(~1u, x[t], t)", "calls a warp operation with a mask that leaves out its own lane"),
+        ("__shfl_sync(~0u, x[t], t)", "names lane 1 in its mask, which never takes part"),
+    ],
+)
+def test_what_is_wrong_with_a_shuffle(
+    call: str, action: str, make_case: Any, run_case: Callable[..., Any]
+) -> None:
+    """Not a word about a barrier."""
+    source = f"""__global__ void f(const int* x, int* y) {{
+  int t = threadIdx.x;
+  bool even = t % 2 == 0;
+  unsigned m = __ballot_sync(0xffffffffu, even || t == 1);
+  if (even || (t == 1 && {int("(m" in call)})) y[t] = {call};
+}}
+"""
+    (finding,) = run_case(make_case("", source, ["x i32 32", "y i32 32"])).findings
+    assert (finding.property, finding.span.line) == ("barrier-divergence", 5)
+    assert finding.action == action

@@ -22,6 +22,7 @@ from specs.results import Finding, GateResult, Outcome, Severity, ThreadAccess, 
 from verifier.gates.backends import together
 from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
+from verifier.prover.wording import why
 
 PLANS = {"low": (2, 1), "default": (5, 1), "high": (12, 3)}
 """effort -> launches, rounds of schedules."""
@@ -192,7 +193,7 @@ def _finding(fault: Fault, contract: Contract, benign: bool = False) -> Finding:
         message=f"{seen.message} (the same value, which the policy allows)" if benign else seen.message,
         kernel=_label(contract),
         witness=witness,
-        why=WHY.get(seen.property, ""),
+        why=why(seen.property, threads, WHY),
         fix=f"state in the contract, or check on the host: {fault.missing}" if fault.missing else "",
         related=related,
         gate="sanitize",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from specs.results import Finding, Reason, Severity, Witness
 from verifier.prover.discharge import Decision, Discharger
-from verifier.prover.wording import WHY, fault_seen
+from verifier.prover.wording import fault_seen, why
 from verifier.smt.terms import Term
 from verifier.symex.claims import Claims, Obligation
 from verifier.symex.summary import Summary
@@ -48,7 +48,7 @@ def finding(o: Obligation, property_: str, w: Witness, kernel: str) -> Finding:
         message=fault_seen(o, w),
         kernel=kernel,
         witness=w,
-        why=WHY.get(property_, ""),
+        why=why(property_, w.threads),
         gate="prove",
     )
 

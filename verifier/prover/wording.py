@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from specs.results import Witness
+from collections.abc import Mapping, Sequence
+
+from specs.results import ThreadAccess, Witness
 from verifier.symex.claims import Obligation
 
 WHY = {
@@ -19,6 +21,16 @@ WHY = {
     "alignment": "the device faults on misaligned vector accesses",
     "assert": "the program's own condition does not hold",
 }
+
+
+def why(property_: str, threads: Sequence[ThreadAccess], known: Mapping[str, str] = WHY) -> str:
+    """Why a fault matters. Of warp operations it is the lanes, not a barrier."""
+    told = threads[0].action if property_ == "barrier-divergence" and threads else ""
+    if "undefined" in told:
+        return "a shuffle is defined only for lanes that its mask names and that take part; anything else is undefined"
+    if "mask" in told:
+        return "every lane that the mask of a warp operation names must take part, with that mask: undefined behaviour otherwise"
+    return known.get(property_, "")
 
 
 def fault_seen(o: Obligation, w: Witness) -> str:

@@ -26,9 +26,10 @@ std::string hex(uint32_t mask) {
     return text;
 }
 
-void complain(Fiber& fiber, const std::string& message, const Other* other) {
+// `action`: what the thread does, where it is more than waiting at a barrier.
+void complain(Fiber& fiber, const std::string& message, const std::string& action, const Other* other) {
     g.current = &fiber;
-    report(Property::BarrierDivergence, {0, nullptr, fiber.site}, message, -1, 0, "waits", other);
+    report(Property::BarrierDivergence, {0, nullptr, fiber.site}, message, -1, 0, action.c_str(), other);
     g.current = nullptr;
 }
 
@@ -37,16 +38,19 @@ void check_members(const Lanes& lanes, uint32_t lane, uint32_t members) {
     Fiber& fiber = lanes[lane];
     uint32_t absent = fiber.mask & ~members;
     if (!(fiber.mask >> lane & 1)) {
-        complain(fiber, "the calling lane " + std::to_string(lane) + " is not in its own mask " + hex(fiber.mask), nullptr);
+        complain(fiber, "the calling lane " + std::to_string(lane) + " is not in its own mask " + hex(fiber.mask),
+                 "calls a warp operation with a mask that leaves out its own lane", nullptr);
     } else if (absent != 0) {
         uint32_t who = uint32_t(__builtin_ctz(absent));
         if (who >= lanes.count) {
             complain(fiber, "the mask " + hex(fiber.mask) + " names lane " + std::to_string(who) +
-                                ", but this warp has " + std::to_string(lanes.count) + " threads", nullptr);
+                                ", but this warp has " + std::to_string(lanes.count) + " threads",
+                     "names lane " + std::to_string(who) + " in its mask, which this warp does not have", nullptr);
         } else if (lanes[who].state != State::Parked) {
             Other other = other_fiber(lanes[who], "has left the kernel");
             complain(fiber, "the mask " + hex(fiber.mask) + " names lane " + std::to_string(who) +
-                                ", which never takes part", &other);
+                                ", which never takes part",
+                     "names lane " + std::to_string(who) + " in its mask, which never takes part", &other);
         }
     }
     for (uint32_t other = 0; other < lanes.count; other++) {
@@ -55,7 +59,8 @@ void check_members(const Lanes& lanes, uint32_t lane, uint32_t members) {
                        (that.site != fiber.site && fiber.warp_kind != WarpKind::Barrier);
         if (members >> other & 1 && differs) {
             Other by = other_fiber(that, that.mask != fiber.mask ? "names another mask" : "is at another warp operation");
-            complain(fiber, "lanes of one warp operation do not agree on mask or place", &by);
+            complain(fiber, "lanes of one warp operation do not agree on mask or place",
+                     "does not agree with the other lanes on mask or place", &by);
             return;
         }
     }
@@ -108,8 +113,8 @@ void exchange(const Lanes& lanes, uint32_t members) {
                 uint32_t source = uint32_t(fiber.source) & 31;
                 if (!(members >> source & 1)) {
                     if (source >= lanes.count || lanes[source].state != State::Parked) {
-                        complain(fiber, "a shuffle reads lane " + std::to_string(source) +
-                                            ", which does not take part: the value is undefined", nullptr);
+                        std::string what = "lane " + std::to_string(source) + ", which does not take part: the value is undefined";
+                        complain(fiber, "a shuffle reads " + what, "reads " + what, nullptr);
                     }
                     fiber.value = 0xdeadbeefdeadbeefull;
                 } else {
@@ -196,13 +201,13 @@ void report_absent(Block& block) {
         return;
     }
     if (other == nullptr) {
-        complain(*waiting, "deadlock: this thread waits for threads that never come", nullptr);
+        complain(*waiting, "deadlock: this thread waits for threads that never come", "waits", nullptr);
         return;
     }
     Other by = other_fiber(*other, other->state == State::Barrier ? "waits at a block barrier"
                                    : other->state == State::Grid  ? "waits at a grid barrier"
                                                                   : "waits at another warp operation");
-    complain(*waiting, "deadlock: two threads wait for each other at different barriers", &by);
+    complain(*waiting, "deadlock: two threads wait for each other at different barriers", "waits", &by);
 }
 
 static void meet(WarpKind kind, uint32_t mask, Site site) {
