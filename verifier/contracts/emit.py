@@ -225,6 +225,11 @@ class _Emitter(Shapes):
         ):  # nobody checks what torch chose
             self.gaps.append(f"parameter {param}: the element type of {name} is not known ({self.seen.span})")
             return None
+        if storage.dtype is None and self._made_with_any_dtype(pointer.storage):
+            self.gaps.append(
+                f"parameter {param}: the element type of {name} is not followed ({self.seen.span})"
+            )
+            return None
         extent = self._extent(storage, dtype)
         if extent is None:
             self.gaps.append(
@@ -379,7 +384,7 @@ class _Emitter(Shapes):
             )
         elif not storage.initialized or not self._written_before(key):
             return out
-        if storage.how in ("fresh", "cuda") and self._written_before(key):
+        if (storage.how in ("fresh", "cuda") or storage.made_of) and self._written_before(key):
             writer = self._written_before(key)
             out.append(
                 Clause(
@@ -410,6 +415,13 @@ class _Emitter(Shapes):
             ("dtype", t) in self.seen.checked for t in self.run.tensor_of_storage.get(key, ())
         )
 
+    def _made_with_any_dtype(self, key: str) -> bool:
+        """The program itself makes the tensor, with a dtype that is not followed, and nothing looks at it."""
+        made = self.seen.storages[self.run.root(key)]
+        if not isinstance(made.dims, Shape) or made.dtype is not None or made.like:
+            return False
+        return bool(self.run.shapes[made.dims.name].why) and not self._dtype_checked(key)
+
     def _nonempty(self, extent: str) -> bool:
         for fact in self.seen.path:
             if fact.same is None and fact.prefix is None:
@@ -422,9 +434,10 @@ class _Emitter(Shapes):
         """The earlier launch or library call that was handed this storage to write, if it started out uninitialised."""
         if key not in self.run.uninitialised:
             return ""
+        same = (key, *self.run.storages[key].made_of)
         for other in self.run.launches[: self.seen.order]:
             for value, (_, type_) in zip(other.args, other.params, strict=False):
-                if isinstance(value, Pointer) and value.storage == key and not type_.startswith("const "):
+                if isinstance(value, Pointer) and value.storage in same and not type_.startswith("const "):
                     return f"the launch of {other.kernel}"
         launches, name = self.run.filled.get(key, (0, ""))
         return name if launches <= self.seen.order else ""

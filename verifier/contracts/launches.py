@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verifier.contracts import streams
+from verifier.contracts import streams, tensors
 from verifier.contracts.effects import order_matters
 from verifier.contracts.lvalues import plain
 from verifier.contracts.objects import (
@@ -155,7 +155,7 @@ def _record(
             storage = run.storages.get(value.storage)
             if storage is not None:
                 run.write(value.storage)
-                storage.initialized = True
+                tensors.written(run, value.storage)
         elif isinstance(value, Record | Items):  # which of them it only reads is not told by the type
             for pointer in pointers_in(value):
                 run.write(pointer.storage)

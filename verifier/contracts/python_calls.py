@@ -238,7 +238,7 @@ class Calls(Library):
         ):
             return Unknown(f"{name}()")
         if torch_ops.may_convert(name) and not self._only_moves([*values, *named.values()], name):
-            return tensors.opaque(self.run, hint or name, f"{name}() that is not followed")
+            return tensors.opaque(self.run, hint or name, f"{name}() that is not followed", None, [owner])
         made = torch_ops.call_method(self.run, owner, name, values, named, self.span(node), hint)
         if isinstance(made, Tensor) and name.startswith("new_") and tensors.elsewhere(named.get("device")):
             self.run.storages[made.storage].gap = tensors.elsewhere(named["device"])

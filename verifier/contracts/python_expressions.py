@@ -330,16 +330,16 @@ class Expressions(Operators):
         dims = tensors.dims_of(self.run, base)
         hint = f"{base.host_name}_slice"
         if dims is None or len(parts) > len(dims):
-            return tensors.opaque(self.run, hint, "a slice", base.dtype)
+            return tensors.opaque(self.run, hint, "a slice", base.dtype, [base])
         out: list[Int] = []
         for end, dim in zip(ends, dims, strict=False):
             if isinstance(end, tuple):
                 size = self._slice_size(dim, end[0], end[1]) if end[2] is None else None
                 if size is None:
-                    return tensors.opaque(self.run, hint, "a slice", base.dtype)
+                    return tensors.opaque(self.run, hint, "a slice", base.dtype, [base])
                 out.append(size)
             elif not isinstance(end, Int):
-                return tensors.opaque(self.run, hint, "a slice", base.dtype)
+                return tensors.opaque(self.run, hint, "a slice", base.dtype, [base])
         return views.part(self.run, base, (*out, *dims[len(parts) :]), hint)
 
     def _slice_size(self, dim: Int, low: Any, high: Any) -> Int | None:

@@ -308,7 +308,7 @@ class Library(Objects):
             "frombuffer",
             "from_dlpack",
         ):
-            return tensors.opaque(self.run, hint or last, f"{name}(), which may share memory")
+            return tensors.opaque(self.run, hint or last, f"{name}(), which may share memory", None, args)
         if last in _PAIRS:
             return Unknown(f"{last}()")
         if last in ("batch_norm", "instance_norm"):

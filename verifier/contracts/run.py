@@ -97,8 +97,7 @@ class Storage:
     from_view_of: str = ""
     """The storage it may be the same as (``contiguous()`` may return self)."""
     contiguous: bool = False
-    source: str = ""
-    """What it is for the caller: ``argument 0``, ``parameter weight``."""
+    source: str = ""  # what it is for the caller: ``argument 0``, ``parameter weight``
     strided: bool = False
     """A kernel gets its strides, which are contiguous only if those of the tensor are that it was made like."""
     sized: bool = False
@@ -106,6 +105,7 @@ class Storage:
     reordered: bool = False  # its elements may lie in another order than in what it was made from
     on_first: bool = False  # made on device 0, by its number
     like: bool = False  # its dtype is that of another tensor, which is not known
+    made_of: tuple[str, ...] = ()  # memory without contents that it may be a view, or a copy, of
 
 
 @dataclass(slots=True)

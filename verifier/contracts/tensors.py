@@ -10,7 +10,7 @@ Example::
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate
@@ -234,13 +234,30 @@ def allocate(
     return Tensor(key, dims, dtype, key, layout, host_name=hint)
 
 
-def opaque(run: Run, hint: str, why: str, dtype: str | None = None) -> Tensor:
-    """A tensor of which nothing is known, not even that it is separate memory."""
+def opaque(run: Run, hint: str, why: str, dtype: str | None = None, of: Iterable[Value] = ()) -> Tensor:
+    """A tensor of which nothing is known, not even that it is separate memory.
+
+    ``of``: what it was made of; where that has no contents it may have none.
+    """
     tensor = run.free_tensor(hint, dtype)
     storage = run.storages[tensor.storage]
     storage.how = "view"
     run.shapes[tensor.key].why = why
+    keys = dict.fromkeys(v.storage for v in of if isinstance(v, Tensor) and v.storage in run.storages)
+    storage.made_of = tuple(key for key in keys if not run.storages[key].initialized)
+    if storage.made_of:
+        storage.initialized = False
+        run.uninitialised.add(tensor.storage)
     return tensor
+
+
+def written(run: Run, key: str) -> None:
+    """A launch gets the memory to write: from here on it has contents, and so have tensors made of it."""
+    run.storages[key].initialized = True
+    for name, other in run.storages.items():
+        whole = all(run.storages[k].initialized for k in other.made_of)
+        if key in other.made_of and whole and not other.initialized:
+            written(run, name)
 
 
 def replace(tensor: Tensor, **changes: Any) -> Tensor:

@@ -173,7 +173,7 @@ def call_method(
             return stride(run, tensor, args)
         case "contiguous":
             return (
-                opaque(run, hint, "a memory format", tensor.dtype)
+                _alike(run, opaque(run, hint, "a memory format", tensor.dtype, [tensor]))
                 if args or kwargs
                 else contiguous(run, tensor)
             )
@@ -184,7 +184,7 @@ def call_method(
         case "unsqueeze" | "squeeze" | "view" | "reshape" | "transpose" | "permute" | "swapaxes" if (
             kwargs or (name in ("view", "reshape") and not args)
         ):
-            return unfollowed(run, tensor, hint, f"{name}() by names", None)
+            return unfollowed(run, tensor, hint, f"{name}() by names", None, False)
         case "view" | "reshape":
             return view(run, tensor, name, args, span, hint)
         case "flatten":
@@ -408,7 +408,9 @@ def _combination(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str
     if dims is None:
         if name in _ALLOCATING:
             return allocate_unknown(run, hint, dtype)
-        return opaque(run, hint, f"{name}()", dtype if name in _SAME_DTYPE else None)
+        same = name in _SAME_DTYPE
+        made = opaque(run, hint, f"{name}()", dtype if same else None, [*args, *kwargs.values()])
+        return _alike(run, made) if same else made
     return allocate(run, hint, dims, dtype, initialized=True, layout="free")
 
 

@@ -46,9 +46,13 @@ from verifier.contracts.values import (
 )
 
 
-def unfollowed(run: Run, tensor: Tensor, hint: str, why: str, dtype: str | None) -> Tensor:
-    """A view of which nothing is known; where the elements of its source may overlap (``expand``), those of it may too."""
-    out = opaque(run, hint, why, dtype)
+def unfollowed(run: Run, tensor: Tensor, hint: str, why: str, dtype: str | None, same: bool = True) -> Tensor:
+    """A view of which nothing is known; where the elements of its source may overlap (``expand``), those of it may too.
+
+    ``same``: its dtype is that of its source.
+    """
+    out = opaque(run, hint, why, dtype, [tensor])
+    run.storages[out.storage].like = same and dtype is None
     if tensor.layout == "other":
         run.storages[out.storage].gap = overlapping(tensor)
     return out
@@ -133,7 +137,7 @@ def unfold(run: Run, tensor: Tensor, args: Sequence[Value], span: Span, hint: st
     dims = dims_of(run, tensor)
     numbers = [a for a in args if isinstance(a, Int)]
     if not dims or len(numbers) != 3 or numbers[0].value is None:
-        return opaque(run, hint, "unfold", tensor.dtype)
+        return opaque(run, hint, "unfold", tensor.dtype, [tensor])
     at = numbers[0].value % len(dims)
     count, step = convert(numbers[1], PY), convert(numbers[2], PY)
     run.assume(compare(">=", step, const(1, PY)), span)
@@ -145,13 +149,13 @@ def unfold(run: Run, tensor: Tensor, args: Sequence[Value], span: Span, hint: st
             return part(run, tensor, (*dims[:at], whole, *dims[at + 1 :], count), hint)
     left = arith("-", convert(dims[at], PY), count, PY)
     if left is None:
-        return opaque(run, hint, "unfold", tensor.dtype)
+        return opaque(run, hint, "unfold", tensor.dtype, [tensor])
     left = Int(left.text, 0, left.hi, PY, left.taint)
     step = Int(step.text, max(step.lo or 1, 1), step.hi, PY, step.taint)
     whole = arith("/", left, step, PY)
     windows = arith("+", whole, const(1, PY), PY) if whole is not None else None
     if windows is None:
-        return opaque(run, hint, "unfold", tensor.dtype)
+        return opaque(run, hint, "unfold", tensor.dtype, [tensor])
     return part(run, tensor, (*dims[:at], windows, *dims[at + 1 :], count), hint)
 
 
@@ -212,9 +216,9 @@ def view(run: Run, tensor: Tensor, name: str, args: Sequence[Value], span: Span,
         return reinterpret(run, tensor, args[0].tensor.dims, name == "reshape", hint)
     wanted = int_list(args)
     if wanted is None or any(d.lo is not None and d.lo < 0 and d.value != -1 for d in wanted if d.type == PY):
-        dims_only = all(isinstance(a, Int | Items | Sizes | Unknown) for a in args)
-        kept = tensor.dtype if dims_only and not any(isinstance(a, Unknown) for a in args) else None
-        return unfollowed(run, tensor, hint, f"{name} with dims that are not followed", kept)
+        same = all(isinstance(a, Int | Items | Sizes) for a in args)
+        why = f"{name} with dims that are not followed"
+        return unfollowed(run, tensor, hint, why, tensor.dtype if same else None, same)
     free = [i for i, d in enumerate(wanted) if d.value == -1]
     total = numel(run, tensor)
     if len(free) > 1:

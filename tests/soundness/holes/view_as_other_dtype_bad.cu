@@ -1,0 +1,15 @@
+// The same bytes as halves: twice as many elements, of half the size.
+#include <torch/extension.h>
+
+__global__ void fill(float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 1.0f;  //! not proved: bounds-global
+}
+
+torch::Tensor run(torch::Tensor x) {
+    TORCH_CHECK(x.is_cuda() && x.is_contiguous() && x.dtype() == torch::kFloat32);
+    auto y = torch::empty({x.numel()}, x.options()).view(torch::kHalf);
+    int n = y.numel();
+    fill<<<(n + 255) / 256, 256>>>((float*)y.data_ptr(), n);
+    return y;
+}
