@@ -83,12 +83,14 @@ def _run(
             for blocks, kind in _attempts(witness, property, together):
                 if time.monotonic() > deadline:
                     return None
-                schedule = Schedule(kind, 1)
+                schedule = Schedule(kind, 1, _first(witness, property))
                 result = session.run(
                     launch, {}, schedule, blocks=blocks, outputs=False, steps=STEPS, tolerant=tolerant
                 )
                 if (seen := _seen(result, property, span)) is not None:
                     return seen
+                if not result.findings and (result.error or "").startswith("resources"):
+                    return None  # no other order ends sooner
                 parked |= any(f.property.startswith("bounds") for f in result.findings)
             if not parked:
                 break
@@ -155,6 +157,14 @@ def _attempts(
         yield from ((None, kind) for kind in kinds)
     elif not named and not together:
         yield from (([0, gx * gy * gz - 1], kind) for kind in kinds)
+
+
+def _first(witness: Witness, property: str) -> int | None:
+    """The thread that does it: before others use up what a replay may take. Where two matter the order stays."""
+    if property.startswith(("race", "barrier", "coverage")) or len(witness.threads) != 1:
+        return None
+    (x, y, z), (bx, by, _) = witness.threads[0].thread, witness.block
+    return x + bx * (y + by * z)
 
 
 def _seen(result: SimResult, property: str, span: Span) -> tuple[ThreadAccess, ...] | None:

@@ -19,10 +19,14 @@ SCHEDULES: tuple[ScheduleKind, ...] = ("forward", "reverse", "random", "interlea
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """In which order blocks and threads run. ``interleaved``: threads are preempted after a few accesses."""
+    """In which order blocks and threads run. ``interleaved``: threads are preempted after a few accesses.
+
+    ``first``: the thread of each block (its number in it) that starts before the others; None: as ``kind`` says.
+    """
 
     kind: ScheduleKind = "forward"
     seed: int = 0
+    first: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,11 @@ _NUMPY = {
     "bool": "u1",
     **{f"{s}{8 * n}": f"{s}{n}" for s in "iu" for n in (1, 2, 4, 8)},
 }
+_FLOATS = ("f16", "bf16", "f32", "f64")
 RESERVE_ABOVE = 64 << 20
-"""Buffers larger than this are reserved, not filled, and do not come back."""
+"""Buffers larger than this are reserved (zeros), not filled, and do not come back."""
+UNSEEN_ABOVE = 4 << 20
+"""The same for floating-point buffers of runs whose outputs are not asked for."""
 
 
 class CannotEncode(Exception):
@@ -100,7 +103,7 @@ def encode(
         struct.pack(
             "<IIQQ6IQQIIII",
             MAGIC,
-            SCHEDULES.index(schedule.kind),
+            SCHEDULES.index(schedule.kind) | (0 if schedule.first is None else schedule.first + 1) << 8,
             nonce,
             schedule.seed & _MASK,
             *launch.grid,
@@ -114,19 +117,28 @@ def encode(
         )
     ]
     for i, (group, size) in enumerate(zip(plan.params, plan.sizes, strict=True)):
-        parts.append(_buffer([by_param[p] for p in group], size, i in plan.wanted, inputs, schedule.seed))
+        buffers = [by_param[p] for p in group]
+        floats = not outputs and all(b.dtype in _FLOATS for b in buffers)
+        reserved = size > (UNSEEN_ABOVE if floats else RESERVE_ABOVE)
+        parts.append(_buffer(buffers, size, reserved, i in plan.wanted, inputs, schedule.seed))
     parts += [_parameter(group, place, launch) for group in groups]
     parts += [struct.pack("<Q", block) for block in blocks or ()]
     return b"".join(parts)
 
 
 def _buffer(
-    group: list[ConcreteBuffer], size: int, wanted: bool, inputs: Mapping[str, bytes], seed: int
+    group: list[ConcreteBuffer],
+    size: int,
+    reserved: bool,
+    wanted: bool,
+    inputs: Mapping[str, bytes],
+    seed: int,
 ) -> bytes:
     head = group[0]
     element = DTYPE_BYTES[head.dtype]
     initialised = any(b.initialized for b in group)
-    reserved = size > RESERVE_ABOVE
+    if reserved and initialised and not all((b.low or 0) <= 0 <= (b.high or 0) for b in group):
+        raise CannotEncode(f"{head.param} is too large to be filled, and 0 is none of its values")
     data = next((inputs[b.param] for b in group if b.param in inputs), None)
     if data is None and initialised and not reserved:
         data = small_values(head, seed)
@@ -160,7 +172,7 @@ def _buffer(
 def small_values(buffer: ConcreteBuffer, seed: int) -> bytes:
     """Deterministic contents of a buffer: small values, within its bounds if it has any."""
     rng = np.random.default_rng([seed & 0xFFFFFFFF, *buffer.param.encode()])
-    if buffer.dtype in ("f16", "bf16", "f32", "f64"):
+    if buffer.dtype in _FLOATS:
         values = rng.integers(-128, 129, buffer.numel).astype(np.float64) / 64.0
         if buffer.dtype == "bf16":
             return (values.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()

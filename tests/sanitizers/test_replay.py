@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from sanitizers.replay import replay
-from sanitizers.simulator import Session
-from specs.contract import Buffer, Contract, Launch, Scalar, Symbol
+from sanitizers.simulator import Schedule, Session
+from sanitizers.simulator.wire import RESERVE_ABOVE, CannotEncode, encode
+from specs.contract import Buffer, ConcreteBuffer, ConcreteLaunch, Contract, Launch, Scalar, Symbol
 from specs.location import Span
 from specs.results import ThreadAccess, Witness
 from verifier.ir import nodes as ir
@@ -99,7 +100,7 @@ def test_a_witness_of_two_billion_elements_takes_a_moment(rerun: Any) -> None:
     rerun(SOURCE, witness(1, 1, 256), "bounds-global", 3)  # compiled
     start = time.monotonic()
     seen = rerun(SOURCE, claim, "bounds-global", 3)
-    assert seen is not None and seen.threads[0].action.startswith(f"reads x[{n}]")
+    assert seen is not None and seen.threads[0].action.startswith("reads x[2147483647]")
     assert time.monotonic() - start < 5
 
 
@@ -197,3 +198,36 @@ def test_a_line_without_a_loss_stays_clean(statement: str, rerun: Any) -> None:
         device(source), KERNEL, opt="O0", sandbox=rerun.sandbox, cache=rerun.cache, checked=Span("k.cu", 3)
     )
     assert session.unsupported is None  # the checked line compiles
+
+
+LONG_ROWS = """__global__ void f(const float* x, float* y, int n) {
+  int i = threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < n; k++) sum += x[i * n + k];
+  y[i] = sum;
+}
+"""
+
+
+def test_the_thread_at_fault_starts_first(rerun: Any) -> None:
+    """Sixteen threads before it would read 2^27 elements each, more than a replay may."""
+    n = (1 << 27) - 1
+    claim = replace(witness(n, 1, 32, (0, 17)), buffers={"x": 1 << 31, "y": 32})
+    seen = rerun(LONG_ROWS, claim, "overflow", 4)
+    assert seen is not None and seen.threads[0].thread == (17, 0, 0)
+
+
+@pytest.mark.parametrize(("content", "fits"), [(None, True), (("0", "9"), True), (("3", "9"), False)])
+def test_what_is_too_large_to_be_filled_is_zero_only_where_zero_is_allowed(
+    content: tuple[str, str] | None, fits: bool
+) -> None:
+    low, high = (int(t) for t in content or ("0", "0"))
+    bounds = (low, high) if content else (None, None)
+    buffer = ConcreteBuffer("x", "i32", RESERVE_ABOVE, (), True, "", {}, *bounds)
+    made = ConcreteLaunch("f", (), (1, 1, 1), (1, 1, 1), 0, (buffer,), {"n": 1}, {})
+    params = (ir.Param("x", ir.Pointer(ir.I32)), ir.Param("n", ir.I32))
+    if fits:
+        assert len(encode(made, params, {}, Schedule(), nonce=1, budget=1)) < 4096
+    else:
+        with pytest.raises(CannotEncode, match="0 is none of its values"):
+            encode(made, params, {}, Schedule(), nonce=1, budget=1)

@@ -49,6 +49,8 @@ _PATIENT = 6
 one is modular at once."""
 _SECOND_ROUND = (300, 1100)
 """Sizes at which loops over blocks of usual sizes make a second round: there, threads meet whose steps differ."""
+_MORE_FAULTS = 4.0
+"""Seconds of replays after which a property that is refuted already is not shown to fail at more places."""
 MAX_OBLIGATIONS = 20_000
 
 
@@ -117,6 +119,7 @@ class _Engine:
         self.evidence = Evidence()
         self.witness_budget = settings.max_witnesses
         self.patient = True
+        self.replaying = 0.0
         self.emptying = emptying_sizes(kernel, contract, settings.cap)
 
     @cached_property
@@ -345,6 +348,8 @@ class _Engine:
             return False  # no run shows a missing bound, or a variable without a value
         if any(f.id == property_ and f.span == o.span for f in self.findings):
             return True
+        if self.replaying > _MORE_FAULTS and any(f.id == property_ for f in self.findings):
+            return False
         tried = 0
         sizes = tuple(reversed(self.large)) if property_ == "overflow" else self.small[:5]
         if property_.startswith("race"):
@@ -353,7 +358,9 @@ class _Engine:
             if host_faults.empty_input(self.contract, w.symbols):
                 continue
             tried += 1
+            began = time.monotonic()
             confirmed = self.settings.replay(w, property_, o.span)
+            self.replaying += time.monotonic() - began
             if confirmed is not None:
                 confirmed = replace(confirmed, domain=w.domain)
                 self.findings.append(finding(o, property_, confirmed, self.kernel.label))
@@ -507,29 +514,15 @@ class _Engine:
             if self._late():
                 break
             if property_ == "launch" and self._refute_host(f.c, f.d, "launch", f.obligation):
-                return PropertyResult(
-                    property_,
-                    Verdict.REFUTED,
-                    None,
-                    self.findings[-1].message,
-                    total,
-                    proved,
-                    span=f.obligation.span,
-                )
+                message, span = self.findings[-1].message, f.obligation.span
+                return PropertyResult(property_, Verdict.REFUTED, None, message, total, proved, span=span)
             text = self._missing(f.c, f.d, f.obligation)
             if text:
                 clause_detail, spot = clause_detail or text, f if not clause_detail else spot
                 continue
             if self._refute(f.c, f.d, f.obligation, property_):
-                return PropertyResult(
-                    property_,
-                    Verdict.REFUTED,
-                    None,
-                    f.obligation.claim,
-                    total,
-                    proved,
-                    span=f.obligation.span,
-                )
+                claim, span = f.obligation.claim, f.obligation.span
+                return PropertyResult(property_, Verdict.REFUTED, None, claim, total, proved, span=span)
         for f in failed:
             if any(x.id == property_ for x in self.findings):
                 break

@@ -207,7 +207,7 @@ bool serve() {
     if (g.stopped.empty() && g.unsupported.empty()) {
         double start = cpu_time();
         ran = launch({header.grid[0], header.grid[1], header.grid[2]}, {header.block[0], header.block[1], header.block[2]},
-                     header.shared_bytes, {header.schedule, header.seed}, chosen, argv);
+                     header.shared_bytes, {header.schedule & 255, header.seed, header.schedule >> 8}, chosen, argv);
         ran.cpu_seconds = cpu_time() - start;
     }
     respond(header, ran, buffers);

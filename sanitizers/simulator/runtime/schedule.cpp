@@ -87,6 +87,10 @@ std::unique_ptr<Block> new_block(uint64_t id, const Schedule& schedule) {
         std::stable_sort(block->order.begin(), block->order.end(),
                          [](uint32_t a, uint32_t b) { return (a & 31) < (b & 31); });
     }
+    if (schedule.first > 0 && schedule.first <= g.threads) {
+        auto first = std::find(block->order.begin(), block->order.end(), schedule.first - 1);
+        std::rotate(block->order.begin(), first, first + 1);
+    }
     return block;
 }
 

@@ -236,6 +236,7 @@ static void out_of_bounds(const Access& access) {  // parks the thread, unless t
     if (!g.tolerant || !spare_page(access.address, access.size)) {
         park();
     }
+    g.accesses += 64;  // telling takes its time, and the budget stands for time
 }
 
 static void misaligned(const Access& access) {

@@ -190,6 +190,7 @@ bool in_guard(uintptr_t address);
 struct Schedule {
     uint32_t kind;  // 0 forward, 1 reverse, 2 random, 3 interleaved
     uint64_t seed;
+    uint32_t first;  // 1 + the thread of each block that starts before the others; 0: as the kind says
 };
 struct Ran {
     uint64_t blocks_run, blocks_launched;
