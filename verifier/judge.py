@@ -257,11 +257,12 @@ def _why(found: PropertyResult) -> str:
 def _not_checked(gates: Sequence[GateResult], case: Case) -> tuple[str, ...]:
     """What nothing looked at, one phrase each, in the words of the report's first line."""
     ran = {g.gate for g in gates if g.outcome is not Outcome.NOT_RUN}
+    kept = any(g.gate == "fuzz" and g.outcome is Outcome.NOT_RUN and "device" in g.facts for g in gates)
     phrases = {
         "static": "static rules not run",
         "prove": "nothing proved (prove not run)",
         "sanitize": "not run in the simulator",
-        "fuzz": f"numerics not checked ({case.numerics_hint})",
+        "fuzz": f"numerics not checked ({'not run on the GPU' if kept else case.numerics_hint})",
     }
     said = [phrases[g] for g in GATES if g not in ran]
     if case.selected_only:

@@ -24,6 +24,7 @@ from verifier.agreement import agree
 from verifier.gates import fuzz, gpu
 from verifier.gates.context import GateContext
 from verifier.isolation import Sandbox
+from verifier.judge import Case, judge
 
 from .conftest import CONTROL, FAULT, fake_tool
 
@@ -177,6 +178,8 @@ def test_without_a_gpu_the_message_is_the_sanitize_gates(
     result = fuzz.run(context)
     assert result.outcome is Outcome.NOT_RUN and result.detail == "GPU: driver is missing: install it"
     assert result.facts["device"] == {"ran": False, "why": "driver is missing: install it"}
+    case = Case(ON_GPU, ("f",), (CONTRACT,), ("prove", "fuzz"), numerics_hint="fuzz not selected")
+    assert "numerics not checked (not run on the GPU)" in judge((PROVED, result), case).not_checked
     both = fuzz.run(replace(context, backend="both"))
     assert both.outcome is Outcome.INCONCLUSIVE and both.detail == result.detail
     bare = fuzz.run(replace(context, reference=None))
