@@ -13,7 +13,7 @@ Example::
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,11 +22,12 @@ import numpy as np
 from fuzz import dtypes, values
 from fuzz.binding import Binding, core, filled
 from fuzz.compare import Mismatch, compare
+from fuzz.dtypes import Array
 from fuzz.executor import Executor, Order, Ran, Seen
 from fuzz.oracle import Oracle, OracleError, Question, Tensor
 from fuzz.values import Recipe
 from specs import clauses
-from specs.contract import ConcreteLaunch, Contract
+from specs.contract import ConcreteBuffer, ConcreteLaunch, Contract
 from verifier.ir import nodes as ir
 
 Sizes = Mapping[str, int]
@@ -125,7 +126,8 @@ def inputs_of(job: Job, case: Case, launch: ConcreteLaunch, *, turn: int = 0) ->
             assert buffer.low is not None
             data[buffer.param] = dtypes.encode(np.full(buffer.numel, float(buffer.low)), buffer.dtype)
         else:
-            data[buffer.param] = dtypes.poison(buffer.dtype, buffer.numel, turn & 1)
+            flip = case.order[1] if buffer.dtype == "bool" else 0  # any value of a bool may be written
+            data[buffer.param] = dtypes.poison(buffer.dtype, buffer.numel, (turn + flip) & 1)
     return data
 
 
@@ -148,7 +150,8 @@ def run_case(
         oracle.begin(_question(job, case, launch, data, None)[0])
     ran = executor.execute(launch, data, case.order, case.reuse)
     runs = 1 + case.reuse
-    first = replace(_judge(job, oracle, case, launch, data, ran), blocks=ran.blocks)
+    chance = _by_chance(job, executor, case, launch, data, ran)
+    first = replace(_judge(job, oracle, case, launch, data, ran, chance), blocks=ran.blocks)
     if first.fault is not None or first.seen is not None or not first.checked or not twice:
         return replace(first, runs=runs)
     other = replace(
@@ -184,8 +187,41 @@ def _problem_sizes(wire: dict[str, Any], case: Case) -> dict[str, int]:
     return {k: clauses.evaluate(t, dict(case.sizes)) for k, t in wire["sizes_from"].items()}
 
 
+def _left(buffer: ConcreteBuffer, ran: Ran, turn: int) -> Array:
+    return dtypes.untouched(ran.outputs.get(buffer.param, b""), buffer.dtype, turn)
+
+
+def _by_chance(
+    job: Job, executor: Executor, case: Case, launch: ConcreteLaunch, data: Mapping[str, bytes], ran: Ran
+) -> frozenset[str]:
+    """Integer outputs in which the kernel wrote the very number that stands for unwritten memory."""
+    suspects = [
+        b
+        for b in launch.buffers
+        if b.param in job.binding.outputs
+        and b.dtype not in (*dtypes.FLOATS, "bool")
+        and len(ran.outputs.get(b.param, b"")) == len(data[b.param])
+        and _left(b, ran, 0).any()
+    ]
+    if not suspects or ran.seen or ran.refusal:
+        return frozenset()
+    other = {b.param: dtypes.poison(b.dtype, b.numel, 1) for b in suspects}
+    again = executor.execute(launch, {**data, **other}, case.order)
+    return frozenset(
+        b.param
+        for b in suspects
+        if b.param in again.outputs and not (_left(b, ran, 0) & _left(b, again, 1)).any()
+    )
+
+
 def _judge(
-    job: Job, oracle: Oracle, case: Case, launch: ConcreteLaunch, data: Mapping[str, bytes], ran: Ran
+    job: Job,
+    oracle: Oracle,
+    case: Case,
+    launch: ConcreteLaunch,
+    data: Mapping[str, bytes],
+    ran: Ran,
+    chance: Collection[str] = (),
 ) -> Judged:
     if ran.seen:
         return Judged(seen=ran.seen[0])
@@ -205,7 +241,8 @@ def _judge(
             continue
         if len(raw) != len(data[param]):
             raise Refused(f"the run gave {len(raw)} bytes of {param} instead of {len(data[param])}")
-        if param not in operands and not filled(job.contract, param) and buffer.dtype != "bool":
+        drawn = param in operands or filled(job.contract, param) or param in chance
+        if not drawn and buffer.dtype != "bool":
             left = np.flatnonzero(dtypes.untouched(raw, buffer.dtype))
             if left.size:
                 words = f"{param}[{int(left[0])}] is never written ({left.size} of {buffer.numel} elements)"
@@ -234,6 +271,10 @@ def _numbers(
     for param, expected in zip(binding.outputs, answers, strict=True):
         buffer, have = buffers[param], binding.shape(param, sizes)
         unlike = binding.reference.op is None and have is not None and core(have) != core(expected.shape)
+        exact = binding.reference.wire.get("kind") == "model" and have is not None
+        if exact and expected.value.size == buffer.numel and have != expected.shape:
+            words = f"{said}: what is returned has shape {have}, not {expected.shape}"
+            return Judged(Fault(case, launch, words, param))
         if expected.value.size != buffer.numel or unlike:
             raise Refused(
                 f"{param} has shape {have or (buffer.numel,)}, the reference gives {expected.shape}"

@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 FLOATS = ("f16", "bf16", "f32", "f64")
+NAMES = {
+    "uint8": "u8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "float16": "f16", "float32": "f32",
+    "float64": "f64", "bool": "bool", "bfloat16": "bf16",
+}  # fmt: skip
+"""torch's words -> the kernels'."""
 _NUMPY = {
     "f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "u8": np.uint8, "i16": np.int16,
     "u16": np.uint16, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64, "bool": np.bool_,

@@ -104,16 +104,28 @@ _models: dict[str, Any] = {}
 
 
 def describe(reference: dict[str, Any]) -> dict[str, Any]:
-    """Names and shapes of the model's parameters and buffers at each of ``reference["pool"]``."""
+    """Names, shapes and types of the model's parameters and buffers at each of ``reference["pool"]``; types of outputs."""
     import torch
 
-    answers = []
+    answers: list[list[list[Any]]] = []
+    outputs: list[str] | None = None
     for sizes in reference["pool"]:
         with torch.device("meta"):
             model = _model(reference, sizes)
+            if not answers:
+                outputs = _outputs(model, _scope(reference, sizes)["get_inputs"])
         tensors = [*model.named_parameters(), *model.named_buffers()]
-        answers.append([[name, list(t.shape)] for name, t in tensors])
-    return {"parameters": answers}
+        answers.append([[name, list(t.shape), _dtype(t)] for name, t in tensors])
+    return {"parameters": answers, "outputs": outputs}
+
+
+def _outputs(model: Any, inputs: Callable[[], Any]) -> list[str] | None:
+    """The types of what the model gives, as it is; None where it does not run so."""
+    try:
+        result = model(*inputs())
+        return [_dtype(t) for t in (result if isinstance(result, (tuple, list)) else (result,))]
+    except Exception:  # not every operation runs without data, or in every type
+        return None
 
 
 def draw(reference: dict[str, Any], seed: int) -> list[Any]:
@@ -154,7 +166,8 @@ def sample(reference: dict[str, Any], seed: int) -> tuple[dict[str, Any], list[b
             _plain(value)
             inputs.append({"value": value})
     facts = [[n, _dtype(t), list(t.shape), n in learned] for n, t in state.items()]
-    return {"init": init, "state": facts, "inputs": inputs, "training": bool(model.training)}, blobs
+    outputs = _outputs(model, scope["get_inputs"])
+    return {"init": init, "state": facts, "inputs": inputs, "outputs": outputs}, blobs
 
 
 def _plain(value: Any) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from fuzz import shapes
 from fuzz.binding import Binding, Readings, Symbols, Unbound, brought, filled
-from fuzz.dtypes import rounded
+from fuzz.dtypes import FLOATS, NAMES, rounded
 from fuzz.pointers import loaded, written
 from fuzz.reference import Reference
 from specs import clauses
@@ -32,18 +32,16 @@ from verifier.ir import nodes as ir
 from verifier.source.device_text import Submission
 
 Describe = Callable[[dict[str, Any]], dict[str, Any]]
-_VIEWS = frozenset(
-    "contiguous view reshape cuda detach size numel dim flatten unsqueeze squeeze to float".split()
-)
+_VIEWS = frozenset("contiguous cuda detach size numel dim".split())
 _PLAIN = frozenset(
     "rand randn randint cuda to contiguous float bool int long half tuple list range Size".split()
 )
 _CPP_METHODS = frozenset(
     """
-    size sizes numel dim data_ptr const_data_ptr mutable_data_ptr contiguous view reshape options device
-    dtype scalar_type is_cuda is_contiguous defined type get index data packed_accessor32
+    size sizes numel dim data_ptr const_data_ptr mutable_data_ptr contiguous options device
+    dtype scalar_type is_cuda is_contiguous defined type get data packed_accessor32
     packed_accessor64 stream itemsize layout requires_grad get_device has_value value element_size
-    ndimension sym_sizes unsqueeze squeeze flatten def doc x y z begin end size_bytes push_back c_str
+    ndimension sym_sizes def doc x y z begin end size_bytes push_back c_str
     str
     """.split()
 )
@@ -74,6 +72,10 @@ def bind(
     reads = [p.name for p in kernel.params if isinstance(p.type, ir.Pointer) and p.name not in outputs]
     reads += [name for name in outputs if name in loaded(kernel) and brought(contract, name)]
     output = _output(kernel, contract, submission, outputs)
+    passed = [b is not None and bool(b.source) for b in map(contract.buffer, reads)]
+    if contract.origin == "lifted" and not all(passed):
+        loose = reads[passed.index(False)]
+        raise Unbound(f"{loose} may be something else than what forward() got; see --run-wrapper")
     origins = _origins(contract, problem, reads, pool)
     numbers = [{k: clauses.evaluate(t, sizes) for k, t in origins.items()} for sizes in pool]
     wire: dict[str, Any] = {
@@ -84,8 +86,10 @@ def bind(
         "arguments": [_constant(a) for a in problem.inputs],
         "sizes_from": origins,
     }
-    parameters = describe({**wire, "pool": numbers})["parameters"]
+    told = describe({**wire, "pool": numbers})
+    parameters = told["parameters"]
     where = _places(contract, problem, reads, parameters, pool, numbers)
+    _same_types(contract, problem, where, reads, parameters[0], output, told["outputs"])
     wire["operands"] = list(where)
     operands = tuple(
         (Operand(place, values="positive" if place.endswith("running_var") else "real"), param)
@@ -95,6 +99,7 @@ def bind(
         param: _texts(contract, problem, place, param, origins)
         for place, param in zip(where, reads, strict=True)
     }
+    texts[output] = _returned(contract, output, pool)
     reference = Reference(f"Model of {problem.path}", wire=wire)
     side = tuple(o for o in outputs if o != output)
     stated = _floats(kernel, contract, problem)
@@ -114,6 +119,8 @@ def _output(kernel: ir.Kernel, contract: Contract, submission: Submission, outpu
     """The buffer that is the model's output: what forward() is known to return, or the one fresh buffer."""
     if contract.result in outputs:
         return contract.result
+    if contract.origin == "lifted":
+        raise Unbound("what forward() returns may be something else than what the kernel writes")
     if len(outputs) != 1:
         written_ = ", ".join(outputs) or "nothing"
         raise Unbound(f"the kernel writes {written_}: which one is the model's output is not known")
@@ -157,7 +164,7 @@ def _places(
     """Where each input of the kernel comes from: as the contract says, or the one way that order and shape leave."""
     sources = [f"argument {i}" for i, a in enumerate(problem.inputs) if a.kind == "tensor"]
     needed = set(sources)
-    sources += [f"parameter {name}" for name, _ in parameters[0]]
+    sources += [f"parameter {name}" for name, *_ in parameters[0]]
     fits = {
         (param, source): all(
             _same(contract, param, _shape(problem, source, known, own), sizes)
@@ -180,6 +187,47 @@ def _places(
     if len(chosen) > 1:
         raise Unbound(f"{', '.join(reads)} match the arguments and parameters of Model in more than one way")
     return chosen[0]
+
+
+def _same_types(
+    contract: Contract,
+    problem: Problem,
+    where: Sequence[str],
+    reads: Sequence[str],
+    parameters: list[list[Any]],
+    output: str,
+    outputs: list[str] | None,
+) -> None:
+    """The kernel works on the numbers of the model, in their own type, and gives its type."""
+    types = {f"parameter {name}": dtype for name, _, dtype in parameters}
+    types |= {f"argument {i}": a.dtype for i, a in enumerate(problem.inputs)}
+    pairs = [(param, types[place]) for param, place in zip(reads, where, strict=True)]
+    floats = [NAMES.get(types[w], types[w]) for w in where]
+    widest = next((t for t in floats if t in FLOATS), "f32")
+    pairs.append((output, outputs[0] if outputs else widest))
+    for param, dtype in pairs:
+        buffer, wanted = contract.buffer(param), NAMES.get(dtype, dtype)
+        if (
+            buffer is not None
+            and buffer.dtype != wanted
+            and (param != output or outputs or buffer.dtype in FLOATS)
+        ):
+            raise Unbound(f"{param} holds {buffer.dtype}, Model has {wanted or 'another type'} there")
+
+
+def _returned(contract: Contract, output: str, pool: Sequence[Symbols]) -> shapes.Texts:
+    """The dims of what comes back to the caller."""
+    buffer = contract.buffer(output)
+    texts = (
+        contract.result_shape if contract.result == output else buffer.shape if buffer is not None else None
+    )
+    if texts is None or buffer is None:
+        raise Unbound(f"the shape in which {output} is returned is not known")
+    for sizes in pool:
+        shape = shapes.sizes_of(texts, sizes)
+        if math.prod(shape) != clauses.evaluate(buffer.extent, sizes):
+            raise Unbound(f"a part of {output} is returned, or more than it")
+    return texts
 
 
 def _texts(
@@ -236,7 +284,7 @@ def _matchings(
 def _shape(problem: Problem, source: str, known: Symbols, parameters: list[list[Any]]) -> Shape | None:
     kind, _, name = source.partition(" ")
     if kind == "parameter":
-        return next(tuple(shape) for n, shape in parameters if n == name)
+        return next(tuple(shape) for n, shape, _ in parameters if n == name)
     texts = problem.inputs[int(name)].shape
     return None if texts is None else tuple(clauses.evaluate(t, {**problem.values, **known}) for t in texts)
 
@@ -321,6 +369,7 @@ def _forward(python: str) -> None:
         match node:
             case (
                 ast.BinOp()
+                | ast.Subscript()
                 | ast.AugAssign()
                 | ast.For()
                 | ast.While()

@@ -69,6 +69,8 @@ class Found:
     fault: Fault | None = None
     edge: Fault | None = None
     seen: Seen | None = None
+    edge_seen: Seen | None = None
+    """What the simulator reported for inputs with NaN or infinities only."""
     unfit: str = ""
     deterministic: bool = True
     refusal: str = ""
@@ -123,7 +125,7 @@ def explore(
 ) -> Found:
     """Run the budget. ``confirm`` makes the second executor, called ``second``, that a fault must fail in too."""
     start = time.monotonic()
-    tally = _Tally()
+    tally, special = _Tally(), _Tally()
     fault = edge = None
     refusal = ""
     try:
@@ -135,7 +137,7 @@ def explore(
             fault = again
         if fault is None and not refusal and any(b.dtype in dtypes.FLOATS for b in job.contract.buffers):
             count = max(5, budget.examples // 10)
-            edge = _search(job, executor, oracle, budget, _Tally(), values.SPECIAL, count)
+            edge = _search(job, executor, oracle, budget, special, values.SPECIAL, count)
     except Refused as error:
         refusal = str(error)
     return Found(
@@ -145,6 +147,7 @@ def explore(
         fault=fault,
         edge=edge or tally.edge,
         seen=tally.seen,
+        edge_seen=special.seen,
         unfit=tally.unfit,
         deterministic=tally.deterministic,
         refusal=refusal,
@@ -177,7 +180,7 @@ def _search(
     patience = [budget.deadline]
     abort: list[Refused | OracleError] = []
 
-    first = _first(job, kinds, budget.seed)[: count // 2]
+    first = _first(job, kinds, budget.seed)[: max(count - 5, count // 2)]
 
     @seed(budget.seed)
     @settings(

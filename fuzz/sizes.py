@@ -28,8 +28,10 @@ def pool(contract: Contract, *, seed: int, count: int = 64) -> tuple[dict[str, i
     return ordered(contract, drawn)
 
 
-def ordered(contract: Contract, drawn: list[dict[str, int]]) -> tuple[dict[str, int], ...]:
-    """Allowed, distinct, smallest first, not too large."""
+def ordered(
+    contract: Contract, drawn: list[dict[str, int]], *, factor: int = 1, or_larger: bool = True
+) -> tuple[dict[str, int], ...]:
+    """Allowed, distinct, smallest first, not too large (``or_larger``: unless nothing else is left)."""
     weighed: dict[tuple[tuple[str, int], ...], tuple[int, int]] = {}
     for sizes in drawn:
         if clauses.holds(contract, sizes):
@@ -37,10 +39,14 @@ def ordered(contract: Contract, drawn: list[dict[str, int]]) -> tuple[dict[str, 
                 launch = clauses.instantiate(contract, sizes)
             except (clauses.ClauseError, clauses.ClauseUndefined):
                 continue
-            threads = math.prod(launch.grid) * math.prod(launch.block)
-            if threads > 0 and all(b.numel >= 0 for b in launch.buffers):
-                elements = sum(b.numel for b in launch.buffers)
-                weighed[tuple(sorted(sizes.items()))] = (elements, threads)
-    small = {s: w for s, w in weighed.items() if w[0] <= ELEMENTS and w[1] <= THREADS}
-    kept = small or {s: w for s, w in weighed.items() if w[0] <= 16 * ELEMENTS and w[1] <= 16 * THREADS}
+            width = math.prod(launch.grid) * math.prod(launch.block)
+            if width > 0 and all(b.numel >= 0 for b in launch.buffers):
+                count = sum(b.numel for b in launch.buffers)
+                weighed[tuple(sorted(sizes.items()))] = (count, width)
+
+    def within(factor: int) -> dict[tuple[tuple[str, int], ...], tuple[int, int]]:
+        most = (factor * ELEMENTS, factor * THREADS)
+        return {s: w for s, w in weighed.items() if w[0] <= most[0] and w[1] <= most[1]}
+
+    kept = within(factor) or (within(16) if or_larger else {})
     return tuple(dict(s) for s in sorted(kept, key=lambda s: (*kept[s], s)))

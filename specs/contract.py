@@ -143,7 +143,9 @@ class Contract:
     reference: str | None = None
     """The dotted name or expression of the reference op, only if a person stated it."""
     result: str = ""
-    """The parameter whose buffer the model's forward returns, as it is or viewed; empty if not known."""
+    """The parameter whose buffer the launcher or the model's forward returns, as it is or viewed; empty if not known."""
+    result_shape: tuple[str, ...] | None = None
+    """The dims of what is returned, as clause texts; None if not known."""
 
     def buffer(self, param: str) -> Buffer | None:
         return next((b for b in self.buffers if b.param == param), None)
@@ -195,6 +197,7 @@ def from_json(data: dict[str, Any]) -> Contract:
         gaps=tuple(data["gaps"]),
         reference=data["reference"],
         result=data.get("result", ""),
+        result_shape=None if data.get("result_shape") is None else tuple(data["result_shape"]),
     )
 
 

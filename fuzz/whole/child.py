@@ -296,6 +296,7 @@ class Child:
         self.out = out
         self.host: Host
         self.model: Any = None
+        self.inputs: list[Any] = []
         self.text = ""
         self.path = ""
         self.mode: Any = None
@@ -330,6 +331,7 @@ class Child:
         from fuzz.models import scope_of
 
         self.host.forget()
+        self.inputs = []
         with self.mode, torch.no_grad():
             scope = scope_of(self.text, self.path, header["sizes"])
             if "ModelNew" not in scope:
@@ -363,6 +365,11 @@ class Child:
         named = self.state()
         for name, index in header["state"].items():
             named[name].data.copy_(tensors[index].reshape(named[name].shape))
+        places = [a["tensor"] for a in header["arguments"] if "tensor" in a]
+        if header["keep"] and [_kind(tensors[i]) for i in places] == list(map(_kind, self.inputs)):
+            for index, old in zip(places, self.inputs, strict=True):
+                tensors[index] = old.copy_(tensors[index])
+        self.inputs = [tensors[i] for i in places]
         args = [tensors[a["tensor"]] if "tensor" in a else a["value"] for a in header["arguments"]]
         torch.manual_seed(header["seed"])
         with self.mode, torch.no_grad():
@@ -383,6 +390,10 @@ def flat(value: Any) -> list[Any]:
     if isinstance(value, (list, tuple)):
         return [t for v in value for t in flat(v)]
     raise Stopped(f"ModelNew.forward gives a {type(value).__name__}")
+
+
+def _kind(tensor: Any) -> tuple[Any, ...]:
+    return tensor.dtype, tuple(tensor.shape)
 
 
 def raw(value: Any) -> bytes:

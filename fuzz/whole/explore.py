@@ -23,15 +23,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fuzz import dtypes, values
+from fuzz import dtypes, thresholds, values
 from fuzz.compare import compare
+from fuzz.dtypes import NAMES
 from fuzz.executor import Order
 from fuzz.oracle import Expected, Oracle, OracleError, Question, Tensor
 from fuzz.runner import Budget
 from fuzz.values import Recipe
 from fuzz.whole.host import Unrunnable, build
 from fuzz.whole.scales import candidates
-from fuzz.whole.session import NAMES, Array, Result, Session, Stopped
+from fuzz.whole.session import Array, Result, Session, Stopped
+from specs.contract import Contract
 from specs.reference_ops import Operand
 from verifier.contracts.problem import Problem
 from verifier.ir import nodes as ir
@@ -48,6 +50,8 @@ SECONDS = 6.0
 """A run that takes longer is too large."""
 TELLING = 0.01
 """An example counts if half of its bounds are within this part of the largest value: KernelBench's own tolerance."""
+CALLS = 12
+"""Calls before one of the examples, after which nothing may have changed."""
 QUICK = 1.0
 """Sizes at which an example takes longer are used once."""
 
@@ -60,6 +64,8 @@ class Task:
     sandbox: Sandbox
     structured: bool
     cache: Path | None = None
+    extra: tuple[dict[str, int], ...] = ()
+    """Sizes at which some kernel takes another way than at small ones."""
 
 
 @dataclass(slots=True)
@@ -80,6 +86,8 @@ class Outcome:
     vacuous: int = 0
     launched: dict[str, int] = field(default_factory=dict)
     sizes: list[dict[str, int]] = field(default_factory=list)
+    decided: set[tuple[str, int, bool]] = field(default_factory=set)
+    """(kernel, its comparison, outcome) of what the launches' integers decided (``fuzz.thresholds``)."""
     unfit: str = ""
     width: float = math.inf
     seconds: float = 0.0
@@ -113,11 +121,14 @@ class Example:
     recipe: Recipe | None
     """None: the problem's own inputs."""
     order: Order
+    before: int = 0
+    """Calls of the same model that come first, each with other data at the same addresses."""
 
     def text(self) -> str:
         sizes = ", ".join(f"{k}={v}" for k, v in self.made.sizes)
         kind = "the problem's own" if self.recipe is None else self.recipe.kind
-        return f"{sizes or 'the sizes of the problem'}; inputs: {kind}"
+        again = f"; after {self.before} other calls" if self.before else ""
+        return f"{sizes or 'the sizes of the problem'}; inputs: {kind}{again}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +166,7 @@ class _Search:
         }
         self.made: dict[tuple[Any, ...], Made] = {}
         self.slow: set[tuple[tuple[str, int], ...]] = set()
+        self.drawn: dict[tuple[Any, ...], list[Array]] = {}
 
     def session(self, opt: str) -> Session:
         task = self.task
@@ -204,7 +216,9 @@ class _Search:
         found: list[Made] = []
         why = "the problem's sizes cannot be scaled down"
         late = time.monotonic() + max(10.0, (self.budget.deadline - time.monotonic()) * 0.4)
-        for tries, sizes in enumerate(candidates(self.task.problem, seed=self.budget.seed)):
+        for tries, sizes in enumerate(
+            candidates(self.task.problem, seed=self.budget.seed, extra=self.task.extra)
+        ):
             wanted = min(SIZES, max(2, self.budget.examples // 4))
             if len(found) >= wanted or tries >= TRIES or time.monotonic() > min(late, self.budget.deadline):
                 break
@@ -276,13 +290,31 @@ class _Search:
             made = base if seed == base.seed else self.again(session, base, seed)
             own = self.task.structured or index % 4 == 0 or not any(a and _float(a) for a in made.inputs)
             recipe = None if own else Recipe(KINDS[index % len(KINDS)], self.budget.seed + index)
-            yield Example(made, recipe, (orders[index % 4], index))
+            before = CALLS if index == 1 else int(index % 3 == 1)
+            yield Example(made, recipe, (orders[index % 4], index), before)
 
     def again(self, session: Session, base: Made, seed: int) -> Made:
         key = (base.sizes, seed)
         if key not in self.made:
             self.made[key] = self.make(session, dict(base.sizes), seed)
         return self.made[key]
+
+    def others(self, made: Made, recipe: Recipe | None, call: int) -> list[Array]:
+        """Inputs of the same kind with other numbers."""
+        if recipe is not None:
+            return _inputs(made, Recipe(recipe.kind, recipe.seed + 7 * (call + 1)))
+        key = (made.sizes, made.seed, call % 2)
+        if key not in self.drawn:
+            facts, blobs = self.oracle.sample(
+                {**self.wire, "sizes": dict(made.sizes)}, made.seed + 1000 + call % 2
+            )
+            rest = iter(blobs[2 * len(facts["state"]) :])
+            self.drawn[key] = [
+                Array(e["tensor"][0], tuple(e["tensor"][1]), next(rest))
+                for e in facts["inputs"]
+                if "tensor" in e
+            ]
+        return self.drawn[key]
 
     # --- one example ---
 
@@ -291,22 +323,33 @@ class _Search:
     ) -> tuple[Result, list[Array], dict[str, Array]]:
         """Run ModelNew. Its result, the inputs, and the model's state that goes with it."""
         made = example.made
-        inputs = [a for a in made.inputs if a is not None]
-        if example.recipe is not None:
-            inputs = [_drawn(a, i, example.recipe) for i, a in enumerate(inputs)]
+        inputs = _inputs(made, example.recipe)
         count = iter(range(len(inputs)))
         arguments = [
             {"tensor": next(count)} if "tensor" in entry else {"value": entry["value"]}
             for entry in made.facts["inputs"]
         ]
         session.build(dict(made.sizes), made.facts["init"], made.seed)
-        tensors, state = list(inputs), {}
+        held: list[Array] = []
+        state: dict[str, int] = {}
         by_name = made.mode != "seed" and not seeded
         if by_name:
             for own, name in made.mapping.items():
-                state[own] = len(tensors)
-                tensors.append(made.later[name])
-        result = session.run(state, arguments, tensors, seed=made.seed, order=example.order, garbage=garbage)
+                state[own] = len(inputs) + len(held)
+                held.append(made.later[name])
+        for call in range(example.before):
+            others = self.others(made, example.recipe, call)
+            session.run(state, arguments, [*others, *held], seed=made.seed, order=example.order, keep=True)
+        result = session.run(
+            state,
+            arguments,
+            [*inputs, *held],
+            seed=made.seed,
+            order=example.order,
+            garbage=garbage,
+            keep=example.before > 0,
+        )
+        self.outcome.decided |= session.decided
         for label, n in result.launched.items():
             self.outcome.launched[label] = self.outcome.launched.get(label, 0) + n
         return result, inputs, made.later if by_name else made.first
@@ -343,6 +386,13 @@ class _Search:
         answers = self.oracle.expect(Question(wire, format_, tensors, got=got))
         if len(answers) != len(result.outputs):
             return Compared(f"ModelNew gives {len(result.outputs)} tensors, Model {len(answers)}")
+        if made.facts["outputs"] is None:
+            raise Undecided(
+                "the type of what Model gives is not known: it does not run in its own types here"
+            )
+        for number, (output, dtype) in enumerate(zip(result.outputs, made.facts["outputs"], strict=True)):
+            if output.dtype != dtype:
+                return Compared(f"output {number} holds {output.dtype}, not {dtype}; {example.text()}")
         checked = 0
         for number, (output, expected) in enumerate(zip(result.outputs, answers, strict=True)):
             if output.shape != expected.shape:
@@ -416,15 +466,41 @@ class _Search:
                 try:
                     if self.one(session, example, garbage=label).fault:
                         break
-                except Stopped as error:
-                    if error.raised:
-                        break
-                    raise
+                except (
+                    Stopped
+                ) as error:  # an exception of the submission's own compares what it should compute
+                    if not error.raised:
+                        raise
             else:
                 raise Undecided(
                     f"garbage in place of what {label} writes is not noticed: the output does not depend on it, "
                     "or the bounds of the model are too wide"
                 )
+
+
+def unseen(contracts: Sequence[Contract], kernels: Sequence[ir.Kernel], outcome: Outcome) -> list[str]:
+    """What the problem's own sizes launch, or decide in a kernel, and no run did."""
+    found: dict[str, None] = {}
+    known = {(k.name, k.instantiation): k for k in kernels}
+    names = {label.partition("<")[0] for label in outcome.launched}
+    for contract in contracts if not (outcome.doubt or outcome.wrong) else ():
+        own = thresholds.own_sizes(contract)
+        kernel = known.get((contract.kernel, contract.instantiation))
+        if own is None or kernel is None or contract.origin == "drafted":
+            continue
+        if kernel.label not in outcome.launched:
+            if kernel.name in names:  # of another element type
+                continue
+            found[f"{kernel.label} is launched at the problem's own sizes, and at no size that was run"] = (
+                None
+            )
+            continue
+        for place, text in thresholds.conditions(thresholds.compares(kernel), contract).items():
+            said = thresholds.holds(text, own)
+            if (kernel.label, place, said) not in outcome.decided:
+                side = text if said else f"(not {text})"
+                found[f"{kernel.label} looks at {side}, which is true at no size that was run"] = None
+    return list(found)
 
 
 def matched(own: dict[str, Array], model: dict[str, Array]) -> tuple[dict[str, str], bool]:
@@ -448,6 +524,11 @@ def matched(own: dict[str, Array], model: dict[str, Array]) -> tuple[dict[str, s
                 found.update(zip(ours, theirs, strict=True))
                 guessed = guessed or not by_contents or len(ours) > 1
     return found, guessed
+
+
+def _inputs(made: Made, recipe: Recipe | None) -> list[Array]:
+    inputs = [a for a in made.inputs if a is not None]
+    return inputs if recipe is None else [_drawn(a, i, recipe) for i, a in enumerate(inputs)]
 
 
 def _sorted(array: Array) -> bytes:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from specs import clauses
 from verifier.contracts.problem import Argument, Problem
@@ -26,8 +26,10 @@ _FREE = (1, 2, 3, 5, 7, 9, 12, 17, 33)
 _CAPS = (8, 16, 4, 32, 64)
 
 
-def candidates(problem: Problem, *, seed: int, count: int = 60) -> Iterator[dict[str, int]]:
-    """Different assignments whose inputs are small enough."""
+def candidates(
+    problem: Problem, *, seed: int, count: int = 60, extra: Sequence[dict[str, int]] = ()
+) -> Iterator[dict[str, int]]:
+    """Different assignments whose inputs are small enough. ``extra``: sizes to take besides, after the first two."""
     known = _settable(problem)
     names = [n for n in problem.values if n in known]
     model = {w for a in problem.init for w in _words(a)}
@@ -39,6 +41,8 @@ def candidates(problem: Problem, *, seed: int, count: int = 60) -> Iterator[dict
         if key not in seen and _small(problem, sizes):
             seen.add(key)
             yield sizes
+            if len(seen) == 2:
+                yield from ({n: e.get(n, sizes[n]) for n in names} for e in extra)
 
 
 def _assignments(

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from fuzz import dtypes
+from fuzz import dtypes, thresholds
+from fuzz.dtypes import NAMES
 from fuzz.executor import Order, Seen
 from specs.contract import NULL_STORAGE, ConcreteBuffer, ConcreteLaunch
 from verifier.ir import nodes as ir
@@ -41,10 +42,6 @@ SECONDS = 60.0
 """For one answer of the submission's process, its launches included."""
 LAUNCHES = 400
 """Launches that one run may make."""
-NAMES = {
-    "uint8": "u8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "float16": "f16", "float32": "f32",
-    "float64": "f64", "bool": "bool", "bfloat16": "bf16",
-}  # fmt: skip
 
 _NONSENSE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, struct.error)
 
@@ -103,6 +100,8 @@ class Session:
         self._launched: dict[str, int] = {}
         self._order: Order = ("forward", 0)
         self._garbage: str | None = None
+        self._compares: dict[str, thresholds.Compares] = {}
+        self.decided: set[tuple[str, int, bool]] = set()
         self._child = start(
             python_argv("fuzz.whole.child"), sandbox=sandbox, limits=LIMITS, readable=[folder]
         )
@@ -148,8 +147,12 @@ class Session:
         seed: int = 0,
         order: Order = ("forward", 0),
         garbage: str | None = None,
+        keep: bool = False,
     ) -> Result:
-        """One forward. ``state``: parameter -> index of its tensor. ``garbage``: what this kernel writes is spoilt."""
+        """One forward. ``state``: parameter -> index of its tensor. ``garbage``: what this kernel writes is spoilt.
+
+        ``keep``: the inputs of the run before are filled with the new numbers and passed again.
+        """
         self._launched, self._order, self._garbage = {}, order, garbage
         header, blobs = self._ask(
             {
@@ -158,6 +161,7 @@ class Session:
                 "arguments": list(arguments),
                 "tensors": [[t.dtype, list(t.shape)] for t in tensors],
                 "seed": seed,
+                "keep": keep,
             },
             [t.data for t in tensors],
         )
@@ -220,7 +224,12 @@ class Session:
         """Run one launch. Which memories it changed, whole."""
         kernel = self._kernel(str(asked["launch"]), [str(t) for t in asked["targs"]])
         self._launched[kernel.label] = self._launched.get(kernel.label, 0) + 1
+        if kernel.label not in self._compares:
+            self._compares[kernel.label] = thresholds.compares(kernel)
         launch, data, places = concrete(kernel, asked, [int(b) for b in bases], blobs)
+        self.decided |= {
+            (kernel.label, i, v) for i, v in thresholds.decided(self._compares[kernel.label], launch)
+        }
         from sanitizers import simulator
 
         if kernel.label not in self._simulators:

@@ -344,6 +344,42 @@ def test_sources(tmp_path: Path, text: str, source: str) -> None:
         assert c.buffer("x").source == ""  # type: ignore[union-attr]
 
 
+ONE = (
+    KERNEL + "torch::Tensor once(torch::Tensor x) { int n = x.numel(); BEFORE auto y = torch::empty_like(x);"
+    " k<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n); AFTER return y; }\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("forward", "before", "after", "shape"),
+    [
+        ("return ops.once(x)", "", "", ("batch", "features")),
+        ("return ops.once(x).view(-1)", "", "", ("batch * features",)),
+        ("x.mul_(1.001)\n        return ops.once(x)", "", "", None),
+        ("x[0] = 0\n        return ops.once(x)", "", "", None),
+        ("return ops.once(x * 1.001)", "", "", None),
+        ("return ops.once(x)", "x.mul_(1.001);", "", None),
+        ("return ops.once(x)", "x = x * 1.001;", "", None),
+        ("return ops.once(x).half()", "", "", None),
+        ("return ops.once(x).half().float()", "", "", None),
+        ("return ops.once(x)[:1]", "", "", None),
+        ("y = ops.once(x)\n        y *= 1.001\n        return y", "", "", None),
+        ("y = ops.once(x)\n        y.view(-1).mul_(1.001)\n        return y", "", "", None),
+        ("y = ops.once(x)\n        return x", "", "", None),
+        ("return ops.once(x)", "", "y.mul_(1.001);", None),
+        ("return ops.once(x)", "", "y += 1e-3;", None),
+    ],
+)
+def test_what_is_passed_and_what_comes_back(
+    tmp_path: Path, forward: str, before: str, after: str, shape: tuple[str, ...] | None
+) -> None:
+    """``shape``: of what is returned, where the launch alone makes it from the argument."""
+    host = ONE.replace("BEFORE", before).replace("AFTER", after)
+    c = first(lift(forward, problem(tmp_path), host=host))
+    alone = c.result == "y" and c.buffer("x").source == "argument 0"  # type: ignore[union-attr]
+    assert (c.result_shape if alone else None) == shape
+
+
 def test_an_extension_is_paired_with_the_problem_by_position(tmp_path: Path) -> None:
     from specs.location import Span
     from verifier.contracts.assembly import lift as lift_any

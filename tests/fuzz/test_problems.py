@@ -88,7 +88,13 @@ def job(make_kernel: Any, make_contract: Any, oracle: Oracle, read: Any) -> Call
         if sources:
             named = tuple(replace(b, source=sources.get(b.param, "")) for b in contract.buffers)
             contract = replace(contract, buffers=named)
-        contract = replace(contract, result=result, scalars=reals or contract.scalars)
+        buffer = contract.buffer(result)
+        contract = replace(
+            contract,
+            result=result,
+            result_shape=buffer.shape if buffer else None,
+            scalars=reals or contract.scalars,
+        )
         device = DeviceText("", "", ())
         units = (("cuda", 1, host),) if host else ()
         submission = Submission("k.py", "python", "", "", device, python=python, units=units)
@@ -174,6 +180,9 @@ def test_symbols_of_a_plain_launcher_are_paired_by_place(
         ({"python": "x = 1"}, "no single ModelNew.forward"),
         ({"host": "auto c = torch::matmul(a, b);"}, "uses matmul"),
         ({"host": "c.mul_(2);"}, "calls .mul_"),
+        ({"host": "return C.view({-1});"}, "calls .view"),
+        ({"python": ONE_CALL.replace("x.contiguous())", "x)[:1]")}, "computes something itself"),
+        ({"python": ONE_CALL.replace("x.contiguous())", "x).to(torch.float16)")}, "makes 2 calls"),
     ],
 )
 def test_glue_that_computes_is_refused(job: Any, change: dict[str, str], words: str) -> None:
@@ -188,7 +197,7 @@ def test_host_code_that_only_allocates_is_fine(job: Any) -> None:
         TORCH_CHECK(A.is_cuda(), "needs torch::matmul( on CUDA");
         auto C = torch::empty({A.size(0)}, A.options().dtype(torch::kFloat32));
         k<<<1, 1>>>(A.data_ptr<float>(), C.data_ptr<float>());
-        return C.view({-1});
+        return C;
     }"""
     assert isinstance(job(MATMUL, ABC, ABC_SHAPES, MATRIX_POOL, host=host).binding, Binding)
 

@@ -186,6 +186,44 @@ def test_a_fallback_to_torch_does_not_pass(fuzzed: Callable[..., GateResult]) ->
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("forward", "words"),
+    [
+        (
+            "if not self.kept:\n            self.kept.append(ext.row_means(ext.shifted(self.mix(x), self.shift, self.slope)) * 2.0)\n"
+            "        return self.kept[0]",
+            "after 12 other calls",
+        ),
+        (
+            "return (ext.row_means(ext.shifted(self.mix(x), self.shift, self.slope)) * 2.0).half()",
+            "holds float16",
+        ),
+    ],
+    ids=["first-result", "half"],
+)
+def test_kept_results_and_other_types_fail(
+    fuzzed: Callable[..., GateResult], forward: str, words: str
+) -> None:
+    text = changed(
+        "        y = ext.shifted(self.mix(x.cuda()), self.shift, self.slope)\n        return ext.row_means(y) * 2.0",
+        f"        {forward}",
+    ).replace("        self.slope = slope\n", "        self.slope = slope\n        self.kept = []\n")
+    result = fuzzed(text)
+    assert result.outcome is Outcome.FAIL and words in result.detail, result.detail
+
+
+@pytest.mark.sweep
+def test_an_exception_on_garbage_is_no_use_of_the_kernel(fuzzed: Callable[..., GateResult]) -> None:
+    text = changed(
+        "        return ext.row_means(y) * 2.0",
+        "        z = torch.mean(y, dim=3) * 2.0\n        if not torch.allclose(z, ext.row_means(y) * 2.0, atol=0.01):\n"
+        "            raise RuntimeError('no')\n        return z",
+    )
+    result = fuzzed(text)
+    assert result.outcome is Outcome.INCONCLUSIVE and "what total writes is not noticed" in result.detail
+
+
+@pytest.mark.sweep
 def test_code_of_the_submission_cannot_decide(fuzzed: Callable[..., GateResult]) -> None:
     """It runs before the answer is sent, writes frames and exit codes; nothing of that is a verdict."""
     evil = (

@@ -69,6 +69,7 @@ class Caller(Statements):
         instance = self.instantiate(model, args, kwargs, forward.node)
         self._name_parameters(instance, "", set())
         self.begin_forward()
+        self.run.began = len(self.run.writes)
         inputs, named = self._forward_arguments(forward)
         for index, value in enumerate(inputs):
             if isinstance(value, Tensor):
@@ -78,7 +79,7 @@ class Caller(Statements):
         result = self.apply(instance, inputs, named, call, self.module, "")
         self._unwritten(told, before)
         if isinstance(result, Tensor) and result.layout != "other":
-            self.run.returned = result.storage
+            self.run.returned = result
 
     def _told(self) -> set[str]:
         """The inputs of which the problem tells a range."""
@@ -86,7 +87,7 @@ class Caller(Statements):
 
     def _unwritten(self, told: set[str], before: int) -> None:
         """A later call may get the same inputs: what is written has no range then."""
-        if told & {key for _, key in self.run.writes[before:]}:
+        if told & {key for _, key, _ in self.run.writes[before:]}:
             raise Refused(
                 f"{self.path}: an input whose range the problem tells may be changed, so a later call is not followed"
             )
@@ -105,7 +106,7 @@ class Caller(Statements):
         result = self.run_function(usr, inputs, Span(self.path, 0))
         self._unwritten(told, 0)
         if isinstance(result, Tensor) and result.layout != "other":
-            self.run.returned = result.storage
+            self.run.returned = result
 
     def _name_parameters(self, owner: Any, prefix: str, seen: set[int]) -> None:
         """Tensors that the model holds are its parameters, by the path of attributes that leads to them."""

@@ -132,6 +132,7 @@ def rename(contract: Contract, names: dict[str, str]) -> Contract:
         ),
         scalars=tuple(replace(s, value=None if s.value is None else new(s.value)) for s in contract.scalars),
         requires=tuple(clause(c) for c in contract.requires),
+        result_shape=None if contract.result_shape is None else tuple(new(t) for t in contract.result_shape),
     )
 
 

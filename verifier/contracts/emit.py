@@ -144,6 +144,7 @@ class _Emitter(Shapes):
             assumptions=tuple(without_duplicates(assumptions)),
             gaps=tuple(dict.fromkeys(self.gaps)),
             result=self._result(pointers),
+            result_shape=self._result_shape(used),
         )
         return rename(contract, self._names(used))
 
@@ -283,7 +284,7 @@ class _Emitter(Shapes):
             content=None if content is None or loops else (self.text(content[0]), self.text(content[1])),
             content_origin="enforced" if storage.zero else storage.content_origin,
             origin="enforced" if separate else "derived",
-            source=base.source if whole and self._as_passed(pointer.storage) else "",
+            source=base.source if whole and self._untouched(pointer.storage, root) else "",
         )
 
     def _sizes_of_memory(self, extent: str) -> list[str]:
@@ -324,6 +325,11 @@ class _Emitter(Shapes):
             if subject == where and kind.startswith("aligned ")
         ]
         return max(found, default=0)
+
+    def _untouched(self, key: str, root: str) -> bool:
+        """Whether the buffer is still what the caller passed."""
+        before = (n == root and c <= self.seen.order for c, n, _ in self.run.writes[self.run.began :])
+        return self._as_passed(key) and not any(before) and not self._written_in_loop(key)
 
     def _as_passed(self, key: str) -> bool:
         """Whether the buffer holds the elements of what the caller passed, in the same order and type."""
@@ -490,11 +496,16 @@ class _Emitter(Shapes):
                 )
 
     def _result(self, pointers: list[tuple[str, Pointer]]) -> str:
-        """The parameter that the model returns as this launch leaves it."""
-        if not self.run.returned:
+        """The parameter that is returned as this launch leaves it, in its own element type."""
+        returned = self.run.returned
+        if returned is None:
             return ""
-        root = self.run.root(self.run.returned)
-        if any(count > self.seen.order + 1 and key == root for count, key in self.run.writes):
+        root = self.run.root(returned.storage)
+        if not self._as_passed(returned.storage):
+            return ""
+        mine = self.seen.order + 1
+        later = (c > mine or (c == mine and not own) for c, key, own in self.run.writes if key == root)
+        if any(later) or self._written_in_loop(returned.storage):
             return ""
         for param, pointer in pointers:
             if (
@@ -504,6 +515,15 @@ class _Emitter(Shapes):
             ):
                 return param
         return ""
+
+    def _result_shape(self, used: set[str]) -> tuple[str, ...] | None:
+        """The dims of what is returned, where the contract's own symbols say them."""
+        returned = self.run.returned
+        if returned is None or (isinstance(returned.dims, Shape) and self.rank(returned.dims.name) is None):
+            return None
+        dims = returned.dims
+        texts = self.dims(dims.name) if isinstance(dims, Shape) else [self.text(d.text) for d in dims]
+        return tuple(texts) if mentioned(*texts) <= used else None
 
     def _unfollowed(self, name: str) -> str:
         """Why a size is anything at all: it belongs to the result of something that is not followed."""

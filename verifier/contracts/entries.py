@@ -22,7 +22,7 @@ from verifier.contracts.elements import template_arguments
 from verifier.contracts.emit import contract_of
 from verifier.contracts.launches import called_kernel, is_launch
 from verifier.contracts.lift import Host
-from verifier.contracts.objects import Float, Items, Optional, Pointer, Unknown, Unlisted, Value
+from verifier.contracts.objects import Float, Items, Optional, Pointer, Tensor, Unknown, Unlisted, Value
 from verifier.contracts.paths import Exploration, explore
 from verifier.contracts.run import Run, Storage
 from verifier.contracts.values import Bool, Int, const, dtype_of, element_of, limits
@@ -250,7 +250,9 @@ def lift_entry(code: HostCode, usr: str, cap: int, device_text: str = "") -> Lif
     def execute(run: Run) -> None:
         host = Host(run, code)
         host.launcher, host.alone = function["name"], True
-        host.call(usr, [free_argument(run, p) for p in function["params"]])
+        result = host.call(usr, [free_argument(run, p) for p in function["params"]])
+        if isinstance(result, Tensor) and result.layout != "other":
+            run.returned = result
 
     return collect(explore(execute), cap, function["name"])
 

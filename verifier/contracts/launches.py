@@ -154,11 +154,11 @@ def _record(
         if isinstance(value, Pointer) and not type_.startswith("const "):
             storage = run.storages.get(value.storage)
             if storage is not None:
-                run.write(value.storage)
+                run.write(value.storage, by_launch=True)
                 tensors.written(run, value.storage)
         elif isinstance(value, Record | Items):  # which of them it only reads is not told by the type
             for pointer in pointers_in(value):
-                run.write(pointer.storage)
+                run.write(pointer.storage, by_launch=True)
         elif isinstance(value, Unknown) and dtype_of(type_) is None:  # perhaps a pointer
             run.write_anywhere()
 

@@ -194,16 +194,18 @@ class Run:
         self.names: dict[str, int] = {}
         self.chosen: dict[str, Int] = {}
         """The ints that arguments of the model are, which are used where only an int can be."""
-        self.writes: list[tuple[int, str]] = []
-        """(launches so far, storage) of every write that the host code makes or hands to a kernel."""
+        self.writes: list[tuple[int, str, bool]] = []
+        """(launches so far, storage, by the last launch) of every write that the host code makes or hands to a kernel."""
+        self.began = 0
+        """How many of them there were before forward."""
         self.plain_strides: dict[str, str] = {}
         """Storage -> name of tensors whose strides are taken for those of a new tensor of the same sizes."""
         self.loop_writes: list[tuple[frozenset[int], str]] = []
         """(loops around, storage) of every write inside of a loop, also to what may overlap."""
         self.one_round = False
         """Of a loop with launches that is run a known number of times, each path follows one round (see loops)."""
-        self.returned: str = ""
-        """The storage of what the model returns."""
+        self.returned: Tensor | None = None
+        """What the launcher or the model returns."""
         self.numel_prefer: dict[str, str] = {}
         self.tensor_of_storage: dict[str, set[str]] = {}
         self.caller_dims: list[tuple[Int, ...]] = []
@@ -534,14 +536,15 @@ class Run:
         if not storage.initialized:
             self.uninitialised.add(key)
 
-    def write(self, key: str) -> None:
+    def write(self, key: str, by_launch: bool = False) -> None:
         """Something may store to this memory: what was known of contents that may overlap it is gone."""
         if self.speculative:
             raise NotSimple
         root = self.root(key)
         held = self.storages.get(root)
         anywhere = held is None or held.how in ("view", "part")  # of something that is not followed
-        self.writes += [(len(self.launches), self.root(n)) for n in (self.storages if anywhere else (root,))]
+        changed = self.storages if anywhere else (root,)
+        self.writes += [(len(self.launches), self.root(n), by_launch) for n in changed]
         separate = held is not None and (held.caller or held.how in ("fresh", "cuda"))
         for name, storage in self.storages.items():
             other = self.root(name)

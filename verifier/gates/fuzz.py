@@ -31,6 +31,7 @@ from fuzz.executor import Executor, SimulatorExecutor
 from fuzz.landmarks import branches_on_data, landmarks
 from fuzz.oracle import Oracle, OracleError
 from fuzz.runner import Budget, Found, explore
+from fuzz.thresholds import widened
 from fuzz.whole import explore as explore_whole
 from specs.clauses import ClauseError, ClauseUndefined
 from specs.contract import Contract
@@ -45,6 +46,7 @@ EXAMPLES = {"low": 25, "default": 100, "high": 500}
 WHOLE_EXAMPLES = {"low": 8, "default": 20, "high": 100}
 WRAPPER = "--run-wrapper runs ModelNew as a whole, in the sandbox"
 WHY = "the reference was evaluated in float64; the bound is the rounding that a right kernel may show for these inputs"
+NEVER = "which is true at no size that can be run"
 UNSURE = "it differs under every shape that was tried, but the contract leaves the shapes open; state them"
 MakeExecutor = Callable[[Kernel, str], Executor]
 
@@ -103,6 +105,7 @@ def judge(context: GateContext, executor: MakeExecutor, start: float, place: Pla
     findings: list[Finding] = []
     facts: list[dict[str, Any]] = []
     doubts: list[str] = []
+    unseen: list[str] = []
     torch = ""
     with ExitStack() as stack:
         oracle = stack.enter_context(
@@ -114,6 +117,7 @@ def judge(context: GateContext, executor: MakeExecutor, start: float, place: Pla
         )
         try:
             units = _units(context, executor, doubts)
+            unseen = [f"{u.kernel.label} looks at {text}, {NEVER}" for u in units for text in u.unreached]
             for unit in units:
                 alone = len(units) == 1 or _alternatives(units)
                 jobs, complete = _jobs(context, unit, alone, oracle, doubts)
@@ -131,18 +135,26 @@ def judge(context: GateContext, executor: MakeExecutor, start: float, place: Pla
             if not place.whole:
                 doubts = doubts or [f"{_said(context)} is compared in the simulator only"]
             elif context.run_wrapper:
-                whole = _whole(context, context.problem, oracle)
+                extra = tuple(sizes for u in units for sizes in u.extra)
+                whole = _whole(context, context.problem, oracle, extra)
                 findings += _whole_findings(context, whole)
                 facts.append(_whole_facts(context, whole))
                 doubts = [whole.doubt] if whole.doubt else []
+                unseen = explore_whole.unseen(context.contracts, context.module.kernels, whole)
             elif doubts and context.submission.python:
                 doubts[0] += f"; {WRAPPER}"
         torch = oracle.torch
+    doubts += unseen
     failed = any(f.severity is Severity.ERROR for f in findings)
     outcome = Outcome.FAIL if failed else Outcome.INCONCLUSIVE if doubts or not facts else Outcome.PASS
     unchecked = [f"{k['kernel']}: line {n} was never run" for k in facts for n in k.get("not_run", ())[:3]]
     special = any(f.id == "numerics-special" for f in findings)
     unchecked += [f"{k['kernel']}: {', '.join(k['side'])} (not in the reference)" for k in facts if k["side"]]
+    unchecked += [
+        f"{k['kernel']}: NaN or infinity in the inputs makes the simulator report {k['edge_seen']}"
+        for k in facts
+        if k.get("edge_seen")
+    ]
     unchecked += ["NaN, infinity or far values in the inputs differ from the reference"] if special else []
     errors = [f.message for f in findings if f.severity is Severity.ERROR]
     return GateResult(
@@ -163,7 +175,9 @@ def judge(context: GateContext, executor: MakeExecutor, start: float, place: Pla
     )
 
 
-def _whole(context: GateContext, problem: Problem, oracle: Oracle) -> explore_whole.Outcome:
+def _whole(
+    context: GateContext, problem: Problem, oracle: Oracle, extra: tuple[dict[str, int], ...]
+) -> explore_whole.Outcome:
     """ModelNew as a whole, which needs the submission's host code to be compiled and run: only where that was asked for."""
     if context.sandbox.kind == "none":
         return explore_whole.Outcome(
@@ -181,6 +195,7 @@ def _whole(context: GateContext, problem: Problem, oracle: Oracle) -> explore_wh
         sandbox=context.sandbox,
         structured=problems.structured(problem.text),
         cache=context.cache,
+        extra=extra,
     )
     wanted = WHOLE_EXAMPLES.get(context.effort, WHOLE_EXAMPLES["default"])
     return explore_whole.explore(task, oracle, Budget(wanted, context.seed, context.deadline))
@@ -243,6 +258,10 @@ class _Unit:
     open: Callable[[str], Executor]
     stages: tuple[Contract, ...] = ()
     landmarks: tuple[float, ...] = ()
+    unreached: tuple[str, ...] = ()
+    """Conditions on sizes of which no launch that can be run shows this side."""
+    extra: tuple[dict[str, int], ...] = ()
+    """Sizes of the pool that are there for such conditions."""
 
 
 def _units(context: GateContext, executor: MakeExecutor, doubts: list[str]) -> list[_Unit]:
@@ -266,12 +285,24 @@ def _units(context: GateContext, executor: MakeExecutor, doubts: list[str]) -> l
         if chain is not None and pool:
             whole = partial(chains.ChainExecutor, chain, executor)
             stages = tuple(s.contract for s in chain.stages)
-            units.append(_Unit(chain.kernel, chain.contract, pool, whole, stages, landmarks(*kernels)))
+            unit = _Unit(chain.kernel, chain.contract, pool, whole, stages, landmarks(*kernels))
+            units.append(_wider(unit, kernels, [s.contract for s in chain.stages], context.seed))
             continue
         for contract, kernel in zip(contracts, kernels, strict=True):
             own = sizes.pool(contract, seed=context.seed)
-            units.append(_Unit(kernel, contract, own, partial(executor, kernel), (), landmarks(kernel)))
+            unit = _Unit(kernel, contract, own, partial(executor, kernel), (), landmarks(kernel))
+            units.append(_wider(unit, [kernel], [contract], context.seed))
     return units
+
+
+def _wider(unit: _Unit, kernels: Sequence[Kernel], contracts: Sequence[Contract], seed: int) -> _Unit:
+    """The unit with sizes on both sides of the conditions in its kernels."""
+    for kernel, contract in zip(kernels, contracts, strict=True):
+        own = replace(unit.contract, scalars=contract.scalars, launch=contract.launch)
+        pool, unreached = widened(unit.pool, own, kernel, seed=seed)
+        extra = tuple(s for s in pool if s not in unit.pool)
+        unit = replace(unit, pool=pool, extra=(*unit.extra, *extra), unreached=(*unit.unreached, *unreached))
+    return unit
 
 
 def _distinct(contracts: Sequence[Contract]) -> list[Contract]:
@@ -377,12 +408,15 @@ def _doubts(context: GateContext, job: Job, found: Found) -> list[str]:
         return [
             f"{label}: {found.seen.by} reports {found.seen.property} at {where}{found.seen.message} (see sanitize)"
         ]
+    wanted = EXAMPLES.get(context.effort, EXAMPLES["default"])
     if found.cut:
-        wanted = EXAMPLES.get(context.effort, EXAMPLES["default"])
         return [f"{label}: the time was over after {found.examples} of {wanted} examples; give it --timeout"]
     if not found.examples:
         why = found.unfit or f"{found.vacuous} had no usable bound"
         return [f"{label}: no example could be compared ({why})"]
+    if 4 * found.examples < wanted:
+        why = found.unfit or f"{found.vacuous} had no usable bound"
+        return [f"{label}: only {found.examples} of {wanted} examples could be compared ({why})"]
     if gaps:
         return [f"{label}: missing contract: {gaps[0]}"]
     if any(not c.accepted for c in job.contract.requires):
@@ -470,4 +504,7 @@ def _facts(job: Job, found: Found) -> dict[str, Any]:
         "side": list(job.binding.side),
         "sizes": list(found.sizes),
         "not_run": [s.line for s in found.not_run],
+        "edge_seen": ""
+        if found.edge_seen is None
+        else f"{found.edge_seen.property}: {found.edge_seen.message}",
     }
