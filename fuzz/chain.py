@@ -24,6 +24,7 @@ from fuzz.executor import Executor, Order, Ran
 from fuzz.pointers import loaded, written
 from specs import clauses
 from specs.contract import Buffer, ConcreteBuffer, ConcreteLaunch, Contract
+from specs.location import Span
 from verifier.ir import nodes as ir
 
 MakeExecutor = Callable[[ir.Kernel, str], Executor]
@@ -198,7 +199,8 @@ class ChainExecutor:
     ) -> Ran:
         memory = dict(inputs)
         stored: set[str] = set()
-        for stage, executor in zip(self._chain.stages, self._executors, strict=True):
+        blocks: set[int] = set()
+        for number, (stage, executor) in enumerate(zip(self._chain.stages, self._executors, strict=True)):
             own = clauses.instantiate(stage.contract, launch.symbols)
             given = {p: launch.scalars[n] for p, n in stage.floats.items() if n in launch.scalars}
             own = replace(own, scalars={**own.scalars, **given})
@@ -219,10 +221,24 @@ class ChainExecutor:
             ran = executor.execute(own, data, order, keep)
             if ran.seen or ran.refusal:
                 return Ran({}, ran.seen, ran.refusal)
+            blocks |= {_of_stage(number, block) for block in ran.blocks}
             after = {stage.storages[p]: raw for p, raw in ran.outputs.items() if p in stage.storages}
             stored |= {name for name, raw in after.items() if memory[name] != raw}
             memory.update(after)
-        return Ran({name: memory[name] for name in inputs})
+        return Ran({name: memory[name] for name in inputs}, blocks=frozenset(blocks))
+
+    def blocks(self) -> dict[int, Span]:
+        """Every basic block of every stage, where the programs tell them."""
+        found: dict[int, Span] = {}
+        for number, executor in enumerate(self._executors):
+            if (tell := getattr(executor, "blocks", None)) is not None:
+                found |= {_of_stage(number, block): span for block, span in tell().items()}
+        return found
+
+
+def _of_stage(number: int, block: int) -> int:
+    """Each stage is a program of its own, with its own addresses."""
+    return number << 48 | block
 
 
 def _fill(buffer: ConcreteBuffer) -> bytes:

@@ -29,7 +29,7 @@ from hypothesis.errors import HypothesisException
 
 from fuzz import dtypes, values
 from fuzz.case import Case, Fault, Job, Judged, Refused, run_case
-from fuzz.executor import Executor, Seen, SimulatorExecutor
+from fuzz.executor import Executor, Seen
 from fuzz.oracle import Oracle, OracleError
 from fuzz.values import Recipe
 from specs.location import Span
@@ -160,7 +160,8 @@ def explore(
 
 def _not_run(executor: Executor, tally: _Tally) -> tuple[Span, ...]:
     """Lines none of whose basic blocks ran."""
-    known = executor.blocks() if tally.blocks and isinstance(executor, SimulatorExecutor) else {}
+    tell = getattr(executor, "blocks", None)
+    known: dict[int, Span] = tell() if tally.blocks and tell is not None else {}
     ran = {known[b] for b in tally.blocks if b in known}
     return tuple(sorted({*known.values()} - ran, key=lambda s: (s.path, s.line)))
 

@@ -22,8 +22,10 @@ from sanitizers.gaps import explain
 from sanitizers.performance import predict
 from sanitizers.sampling import small_launches
 from sanitizers.simulator import SCHEDULES, Schedule, Session, SimFinding, SimResult
+from sanitizers.simulator.build import BLOCKS
 from specs.clauses import ClauseError, ClauseUndefined, instantiate
 from specs.contract import ConcreteLaunch, Contract
+from specs.location import Span
 from verifier.ir import nodes as ir
 from verifier.isolation import Sandbox
 from verifier.source.device_text import DeviceText
@@ -62,7 +64,10 @@ class Fault:
 
 @dataclass(slots=True)
 class Campaign:
-    """``limits``: what cut runs short. ``stopped``: the deadline came first. ``predicted``: of the speed on a GPU."""
+    """``limits``: what cut runs short. ``stopped``: the deadline came first. ``predicted``: of the speed on a GPU.
+
+    ``lines``: where the kernel's basic blocks begin, ``not_run``: those that no run came to, ``reached``: the blocks' addresses.
+    """
 
     faults: list[Fault] = field(default_factory=list)
     launches: list[dict[str, int]] = field(default_factory=list)
@@ -75,6 +80,9 @@ class Campaign:
     limits: list[str] = field(default_factory=list)
     stopped: bool = False
     predicted: dict[str, object] = field(default_factory=dict)
+    lines: frozenset[Span] = frozenset()
+    not_run: frozenset[Span] = frozenset()
+    reached: set[int] = field(default_factory=set)
 
 
 class Runner:
@@ -132,7 +140,7 @@ def explore(
     )
     if not sizes:
         return campaign
-    with Session(device, kernel, sandbox=sandbox, cache=cache) as session:
+    with Session(device, kernel, opt=f"O1{BLOCKS}", sandbox=sandbox, cache=cache) as session:
         if session.unsupported is not None:
             campaign.unsupported = session.unsupported
             return campaign
@@ -141,6 +149,7 @@ def explore(
             _launch(runner, symbols, campaign, progress)
             if campaign.stopped or campaign.unsupported:
                 break
+        _cover(session, campaign)
         if not campaign.faults and not campaign.unsupported:
             campaign.predicted = _predicted(runner, campaign.launches)
     if campaign.faults:
@@ -148,6 +157,12 @@ def explore(
             if session.unsupported is None:
                 _sharpen(Runner(session, contract, plan), campaign)
     return campaign
+
+
+def _cover(session: Session, campaign: Campaign) -> None:
+    known = session.blocks() if campaign.runs else {}
+    campaign.lines = frozenset(known.values())
+    campaign.not_run = campaign.lines - {known[b] for b in campaign.reached if b in known}
 
 
 def _predicted(runner: Runner, sizes: Sequence[dict[str, int]]) -> dict[str, object]:
@@ -196,6 +211,7 @@ def _count(campaign: Campaign, result: SimResult, launch: ConcreteLaunch) -> Non
     campaign.blocks_run += result.blocks_run
     campaign.blocks_launched += result.blocks_launched
     campaign.accesses += result.accesses
+    campaign.reached |= result.blocks
     wanted = result.blocks_launched if blocks is None else len(blocks)
     campaign.complete += result.complete and result.blocks_run == wanted
     campaign.unsupported = campaign.unsupported or result.unsupported or ""

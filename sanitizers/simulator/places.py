@@ -15,6 +15,8 @@ from specs.location import NOWHERE, Span
 from verifier.isolation import Limits, Sandbox, run
 
 _ROOT = "/device-text/"
+_FUNCTION = re.compile(r"[0-9a-f]+ <([^>]+)>:")
+_TARGET = re.compile(r"\b(?:call|j[a-z]+)\s+[0-9a-f]+ <([^>+]+)(?:\+0x[0-9a-f]+)?>")
 _MARKER = re.compile(r'^#\s*(?:line\s+)?(\d+)\s+"((?:\\.|[^"\\])*)"', re.MULTILINE)
 
 
@@ -65,20 +67,36 @@ def resolve(program: Path, addresses: Iterable[int], paths: set[str], sandbox: S
 
 
 def all_blocks(program: Path, paths: set[str], sandbox: Sandbox) -> dict[int, Span]:
-    """Where each basic block of the user's text begins: the address after the call that tells of it, and its line."""
+    """Where each basic block of the kernel begins: the address after the call that tells of it, and its line.
+
+    Only functions that the launch can come to: not the file's other kernels.
+    """
     done = run(
         ["objdump", "-d", "--no-show-raw-insn", str(program)],
         sandbox=sandbox,
         readable=[program],
         limits=Limits(cpu_seconds=10, wall_seconds=15.0),
     )
-    found, called = [], False
+    blocks: dict[str, list[int]] = {}
+    leads_to: dict[str, set[str]] = {}
+    function, called = "", False
     for line in done.stdout.decode(errors="replace").splitlines():
+        if header := _FUNCTION.fullmatch(line):
+            function, called = header[1], False
+            continue
         address, _, words = line.strip().partition(":")
         if called and re.fullmatch(r"[0-9a-f]+", address):
-            found.append(int(address, 16))
-        called = "call" in words and "<__sanitizer_cov_trace_pc>" in words
-    return resolve(program, found, paths, sandbox)
+            blocks.setdefault(function, []).append(int(address, 16))
+        target = _TARGET.search(words)
+        if target is not None:
+            leads_to.setdefault(function, set()).add(target[1])
+        called = target is not None and target[1] == "__sanitizer_cov_trace_pc"
+    reached, open_ = {"simt_entry"}, ["simt_entry"]
+    while open_:
+        new = leads_to.get(open_.pop(), set()) - reached
+        reached |= new
+        open_ += new
+    return resolve(program, [a for f in reached for a in blocks.get(f, ())], paths, sandbox)
 
 
 def first_place(

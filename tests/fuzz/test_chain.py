@@ -12,10 +12,12 @@ import pytest
 from fuzz.binding import bind
 from fuzz.case import Job
 from fuzz.chain import Chain, ChainExecutor, link
+from fuzz.executor import Ran
 from fuzz.oracle import Oracle
 from fuzz.reference import parse
 from fuzz.runner import Budget, Found, explore
 from specs.contract import Contract
+from specs.location import Span
 from verifier.ir import nodes as ir
 
 F = np.float32
@@ -138,3 +140,32 @@ def test_contents_that_nobody_wrote_are_refused(stages: Any, numpy_executor: Any
     launch = clauses.instantiate(chain.contract, {"n": 4})
     ran = executor.execute(launch, {"x": bytes(16), "total": bytes(4)}, ("forward", 0))
     assert "contents of w of finish are not known" in ran.refusal
+
+
+def test_lines_that_no_stage_ran_are_told(stages: Any, numpy_executor: Any, oracle: Oracle) -> None:
+    """Stages are programs of their own: one address is another place in each."""
+    lines = {"fold": {5: Span("k.cu", 3), 9: Span("k.cu", 4)}, "finish": {5: Span("k.cu", 12), 9: Span("k.cu", 13)}}  # fmt: skip
+    ran = {"fold": frozenset({5, 9}), "finish": frozenset({5})}
+    compute = {
+        "fold": lambda x: {"out": x.reshape(4, -1).sum(1, dtype=F)},
+        "finish": lambda x: {"out": x.sum(dtype=F)},
+    }
+
+    class Told(numpy_executor):  # type: ignore[misc]
+        def __init__(self, name: str) -> None:
+            super().__init__(compute[name])
+            self.name = name
+
+        def execute(self, *request: Any) -> Ran:
+            done: Ran = super().execute(*request)
+            return replace(done, blocks=ran[self.name])
+
+        def blocks(self) -> dict[int, Span]:
+            return lines[self.name]
+
+    chain = link(*stages(PARTIAL, TOTAL))
+    assert chain is not None
+    binding = bind(chain.kernel, chain.contract, parse("torch.sum", ["x", "total"]), POOL).bindings[0]
+    executor = ChainExecutor(chain, lambda kernel, _: Told(kernel.name), "O1")
+    found = explore(Job(chain.kernel, chain.contract, binding, POOL), executor, oracle, Budget(10))
+    assert found.fault is None and found.not_run == (Span("k.cu", 13),)

@@ -188,3 +188,22 @@ def test_an_open_scalar_may_need_to_be_positive(gate: Any) -> None:
         gate(source, replace(open_, requires=(Clause("k > 0", "enforced"),)), kernels=(kernel,)).outcome
         is Outcome.PASS
     )
+
+
+def test_what_the_runs_covered_is_told(gate: Any) -> None:
+    """Of the kernel and what it calls: not of the file's other kernels."""
+    source = """__device__ float scaled(float v, int n) {
+  if (n > 1000000)
+    return 3.0f * v;
+  return 2.0f * v;
+}
+__device__ float other_help(float v) { return v - 1.0f; }
+__global__ void other(float* y) { y[threadIdx.x] = other_help(y[0]); }
+__global__ void f(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = scaled(x[i], n);
+}
+"""
+    result = gate(source, CONTRACT)
+    assert result.outcome is Outcome.PASS
+    assert result.facts["not_run"] == ["k.cu:3"] and 3 < result.facts["lines"] < 9

@@ -209,6 +209,8 @@ def _facts(label: str, campaign: Campaign) -> dict[str, Any]:
         "blocks_run": campaign.blocks_run,
         "blocks_launched": campaign.blocks_launched,
         "accesses": campaign.accesses,
+        "lines": len(campaign.lines),
+        "not_run": sorted(str(s) for s in campaign.not_run),
         "unsupported": campaign.unsupported,
         "missing": sorted({f.missing for f in campaign.faults} - {""}),
         "predicted": campaign.predicted,
@@ -240,6 +242,8 @@ def _result(
             "runs": sum(k["runs"] for k in kernels),
             "blocks_run": sum(k["blocks_run"] for k in kernels),
             "blocks_launched": sum(k["blocks_launched"] for k in kernels),
+            "lines": sum(k["lines"] for k in kernels),
+            "not_run": sorted({n for k in kernels for n in k["not_run"]}),
             "kernels": kernels,
         },
     )
