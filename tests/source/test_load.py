@@ -200,13 +200,15 @@ def test_errors_are_one_clear_line(text: str, message: str, read: Read) -> None:
 def test_unreadable_files(tmp_path: Path, sandbox: Sandbox) -> None:
     (tmp_path / "real.cu").write_text(KERNEL)
     (tmp_path / "link.cu").symlink_to(tmp_path / "real.cu")
-    (tmp_path / "latin.cu").write_bytes(b"int a;\n// caf\xe9\n")
+    (tmp_path / "latin.cu").write_bytes(b'int a;\n#define A "caf\xe9" // caf\xe9\n')
+    (tmp_path / "latin.py").write_bytes(b"# caf\xe9\n")
     (tmp_path / "folder.cu").mkdir()
     os.mkfifo(tmp_path / "pipe.cu")
     (tmp_path / "big.cu").write_text("int x;" * (1 << 20))
     wrong = {
         "link.cu": "symbolic link",
         "latin.cu": "latin.cu:2: is not UTF-8",
+        "latin.py": "latin.py:1: is not UTF-8",
         "folder.cu": "is a folder",
         "pipe.cu": "not a regular file",
         "none.cu": "No such file",
@@ -215,6 +217,20 @@ def test_unreadable_files(tmp_path: Path, sandbox: Sandbox) -> None:
     for name, message in wrong.items():
         with pytest.raises(SourceError, match=message):
             load(tmp_path / name, sandbox=sandbox)
+
+
+def test_comments_may_have_any_encoding(tmp_path: Path, sandbox: Sandbox) -> None:
+    """The text between them stays where it is, and a byte that ends a line in a comment still does."""
+    text = KERNEL.replace("{", "/* caf\xe9 */ {", 1) + "#define A 1 // \xe9\n// \x83\\\nint hidden;\n"
+    file = tmp_path / "latin.cu"
+    file.write_bytes(text.encode("latin-1"))
+    read = load(file, sandbox=sandbox)
+    assert read.raw == text.replace("\xe9", "_").replace("\x83", "_")
+    assert "hidden" not in read.device.text and "hidden" not in read.host
+    for wrong in (b"int caf\xe9;\n", b"#define B \xe9\n", b'char a[] = "\xe9";\n', b"// \xe9\nR\"(//\xe9)\";\n"):
+        file.write_bytes(KERNEL.encode() + wrong)
+        with pytest.raises(SourceError, match="is not UTF-8"):
+            load(file, sandbox=sandbox)
 
 
 @pytest.mark.parametrize(

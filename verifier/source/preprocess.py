@@ -32,7 +32,7 @@ from verifier.isolation.sandbox import Sandbox
 from verifier.source import headers, macros
 from verifier.source.device_text import Conditional, SourceText
 from verifier.source.errors import SourceError
-from verifier.source.tokens import LineMap, Token, directive_line, scan
+from verifier.source.tokens import LineMap, Token, directive_line, scan, without_comments
 
 MAX_FILE = 1 << 20
 MAX_HEADERS = 256
@@ -78,16 +78,25 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decode(data: bytes, path: Path) -> str:
-    """UTF-8 text with ``\\n`` line ends."""
+    """UTF-8 text with ``\\n`` line ends. In another encoding only comments of C++ may say more than ASCII."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise SourceError("is not UTF-8 text", Span(str(path), line), "save the file as UTF-8") from None
+        text = "" if path.suffix == ".py" else _without_words(data)
+        if not text:
+            line = data[: error.start].count(b"\n") + 1
+            raise SourceError("is not UTF-8 text", Span(str(path), line), "save the file as UTF-8") from None
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise SourceError("holds a NUL byte", Span(str(path), line), "name a text file")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _without_words(data: bytes) -> str:
+    """ASCII text with ``_`` for each other byte of a comment, so that places stay; "" if other text has such bytes."""
+    text = data.decode("ascii", "replace")
+    rest = (without_comments(t.text) if t.kind == "directive" else t.text for t in scan(text) if t.kind != "comment")
+    return "" if any("\ufffd" in word for word in rest) else text.replace("\ufffd", "_")
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,10 +92,16 @@ def _scanned(text: str) -> list[Token]:
     return tokens
 
 
+def without_comments(directive: str) -> str:
+    """The text of a directive token, continuation lines joined and comments removed."""
+    return _SPLICE_OR_COMMENT.sub(
+        lambda m: "" if m["splice"] else " " if m["comment"] else m.group(), directive
+    )
+
+
 def directive_line(text: str) -> tuple[str, str]:
     """(name, rest) of a directive token, continuation lines joined and comments removed; name "" for a line marker."""
-    flat = _SPLICE_OR_COMMENT.sub(lambda m: "" if m["splice"] else " " if m["comment"] else m.group(), text)
-    flat = flat.removeprefix("%:").removeprefix("#").strip()
+    flat = without_comments(text).removeprefix("%:").removeprefix("#").strip()
     name = re.match(r"[^\W\d]\w*", flat)
     return (name.group(), flat[name.end() :].strip()) if name else ("", flat)
 
