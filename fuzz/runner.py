@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from hypothesis import HealthCheck, Phase, Verbosity, example, given, seed, settings, target
@@ -27,7 +28,7 @@ from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import HypothesisException
 
-from fuzz import dtypes, values
+from fuzz import dtypes, remembered, values
 from fuzz.case import Case, Fault, Job, Judged, Refused, run_case
 from fuzz.executor import Executor, Seen
 from fuzz.oracle import Oracle, OracleError
@@ -51,6 +52,8 @@ class Budget:
     examples: int
     seed: int = 0
     deadline: float = float("inf")
+    remembered: Path | None = None
+    """The folder of counterexamples of earlier runs (``fuzz.remembered``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +132,16 @@ def explore(
     fault = edge = None
     refusal = ""
     try:
-        fault = _search(job, executor, oracle, budget, tally, values.ORDINARY, budget.examples)
+        fault = _again(job, executor, oracle, budget, tally)
+        if fault is None:
+            fault = _search(job, executor, oracle, budget, tally, values.ORDINARY, budget.examples)
         if fault is not None and confirm is not None:
             again = run_case(job, confirm(), oracle, fault.case).fault
             if again is None:
                 refusal = f"not reproduced in {second}: {fault.message}"
             fault = again
+        if fault is not None and budget.remembered is not None:
+            remembered.store(budget.remembered, job, fault.case)
         if fault is None and not refusal and any(b.dtype in dtypes.FLOATS for b in job.contract.buffers):
             count = max(5, budget.examples // 10)
             edge = _search(job, executor, oracle, budget, special, values.SPECIAL, count)
@@ -156,6 +163,22 @@ def explore(
         sizes=tuple(dict(s) for s in list(tally.sizes)[:50]),
         not_run=_not_run(executor, tally) if fault is None and not refusal else (),
     )
+
+
+def _again(job: Job, executor: Executor, oracle: Oracle, budget: Budget, tally: _Tally) -> Fault | None:
+    """What was wrong in an earlier run, if it still is. These runs do not count as examples."""
+    for case in remembered.fetch(budget.remembered, job) if budget.remembered is not None else ():
+        if time.monotonic() > budget.deadline:
+            break
+        try:
+            judged = run_case(job, executor, oracle, case)
+        except (Refused, OracleError):
+            continue
+        tally.runs += judged.runs
+        tally.seen = tally.seen or judged.seen
+        if judged.fault is not None:
+            return judged.fault
+    return None
 
 
 def _not_run(executor: Executor, tally: _Tally) -> tuple[Span, ...]:

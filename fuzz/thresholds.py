@@ -163,4 +163,5 @@ def _along(pool: tuple[Sizes, ...], contract: Contract) -> Iterator[Sizes]:
     for symbol in contract.symbols:
         if symbol.kind == "scalar" and symbol.value is not None:
             continue  # the problem fixes it
-        yield from ({**pool[0], symbol.name: 1 << power} for power in range(31))
+        powers = (1 << power for power in range(31))
+        yield from ({**pool[0], symbol.name: p} for p in powers if symbol.high is None or p <= symbol.high)

@@ -372,7 +372,9 @@ def _best(
                 stack.callback(close)
         return made[opt]
 
-    budget = Budget(EXAMPLES.get(context.effort, EXAMPLES["default"]), context.seed, context.deadline)
+    wanted = EXAMPLES.get(context.effort, EXAMPLES["default"])
+    kept = context.cache / "counterexamples" if context.cache is not None else None
+    budget = Budget(wanted, context.seed, context.deadline, kept)
     wrong: list[tuple[Job, Found]] = []
     impossible: OracleError | None = None
     for job in jobs:
