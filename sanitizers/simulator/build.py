@@ -274,6 +274,8 @@ def _demangled(name: str) -> str:
         "_ZdlPvm": "operator delete",
         "_ZdaPv": "operator delete[]",
     }
+    if name.startswith("__x86_indirect_thunk"):
+        return "a function through a pointer"
     found = re.match(r"_ZN?K?(?:\d+[A-Za-z_]\w*?)*?(\d+)([A-Za-z_]\w*)", name)
     return known.get(name) or (found[2][: int(found[1])] if found else name)
 

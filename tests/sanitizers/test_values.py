@@ -246,3 +246,47 @@ __global__ void f(torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTrai
     result = run_case(case)
     assert not result.findings and result.unsupported is None
     np.testing.assert_array_equal(np.frombuffer(result.outputs["y"], np.float32), data * 0.5 + 107)
+
+
+def test_scans_and_matches_of_groups(make_case: Any, run_case: Callable[..., Any]) -> None:
+    source = """namespace cg = cooperative_groups;
+__global__ void f(const int* x, int* up, int* before, unsigned* same, int* copied) {
+  __shared__ int s[64];
+  auto block = cg::this_thread_block();
+  auto tile = cg::tiled_partition<8>(block);
+  int t = cg::thread_block::thread_rank(), all;
+  up[t] = cg::inclusive_scan(tile, x[t]);
+  before[t] = cg::exclusive_scan(tile, x[t], cg::greater<int>());
+  same[t] = tile.match_any(x[t]) + 256 * tile.match_all(x[t] >= 0, all);
+  cg::memcpy_async(block, s, x, sizeof s);
+  cg::wait(block);
+  copied[t] = s[63 - t] + all;
+}
+"""
+    x = np.random.default_rng(3).integers(0, 5, 64, dtype=np.int32)
+    out = [
+        f"{n} {t} 64 empty" for n, t in (("up", "i32"), ("before", "i32"), ("same", "u32"), ("copied", "i32"))
+    ]
+    case = make_case("", source, ["x i32 64", *out], (1, 1, 1), (64, 1, 1), inputs={"x": x.tobytes()})
+    result = run_case(case)
+    assert result.complete and not result.findings
+    got = {n: np.frombuffer(raw, np.int32).reshape(8, 8) for n, raw in result.outputs.items()}
+    tiles = x.reshape(8, 8)
+    np.testing.assert_array_equal(got["up"], np.cumsum(tiles, axis=1))
+    np.testing.assert_array_equal(got["before"][:, 1:], np.maximum.accumulate(tiles, axis=1)[:, :-1])
+    matches = [[sum(1 << k for k in range(8) if row[k] == v) for v in row] for row in tiles]
+    np.testing.assert_array_equal(got["same"], np.array(matches) + 256 * 255)
+    np.testing.assert_array_equal(got["copied"].ravel(), x[::-1] + 1)
+
+
+def test_a_copy_that_is_read_before_the_wait(make_case: Any, check: Callable[..., None]) -> None:
+    source = """namespace cg = cooperative_groups;
+__global__ void f(const int* x, int* y) {
+  __shared__ int s[64];
+  auto block = cg::this_thread_block();
+  cg::memcpy_async(block, s, x, sizeof s);  //! race-shared
+  y[threadIdx.x] = s[63 - threadIdx.x];  //! race-shared uninitialized
+  cg::wait(block);
+}
+"""
+    check(make_case("", source, ["x i32 64", "y i32 64 empty"], (1, 1, 1), (64, 1, 1)))

@@ -7,14 +7,14 @@ SIMT_INLINE unsigned simt_rank() {
 SIMT_INLINE unsigned simt_threads() { return simt_blockDim.x * simt_blockDim.y * simt_blockDim.z; }
 
 struct thread_block {
-    SIMT_INLINE void sync(simt::Site site = SIMT_HERE) const { simt_barrier(site); }
-    SIMT_INLINE unsigned thread_rank() const { return simt_rank(); }
-    SIMT_INLINE unsigned size() const { return simt_threads(); }
-    SIMT_INLINE unsigned num_threads() const { return simt_threads(); }
-    SIMT_INLINE dim3 group_index() const { return simt_blockIdx; }
-    SIMT_INLINE dim3 thread_index() const { return simt_threadIdx; }
-    SIMT_INLINE dim3 group_dim() const { return simt_blockDim; }
-    SIMT_INLINE dim3 dim_threads() const { return simt_blockDim; }
+    SIMT_INLINE static void sync(simt::Site site = SIMT_HERE) { simt_barrier(site); }
+    SIMT_INLINE static unsigned thread_rank() { return simt_rank(); }
+    SIMT_INLINE static unsigned size() { return simt_threads(); }
+    SIMT_INLINE static unsigned num_threads() { return simt_threads(); }
+    SIMT_INLINE static dim3 group_index() { return simt_blockIdx; }
+    SIMT_INLINE static dim3 thread_index() { return simt_threadIdx; }
+    SIMT_INLINE static dim3 group_dim() { return simt_blockDim; }
+    SIMT_INLINE static dim3 dim_threads() { return simt_blockDim; }
 };
 struct grid_group {
     SIMT_INLINE void sync(simt::Site site = SIMT_HERE) const { simt_grid_barrier(site); }
@@ -64,16 +64,27 @@ struct simt_lanes {
         return simt::shuffled(mask_, value, simt_nth(thread_rank() ^ lanes), site);
     }
     SIMT_INLINE unsigned ballot(int p, simt::Site site = SIMT_HERE) const {
-        unsigned votes = simt_ballot(mask_, p, site), packed = 0u, rank = 0u;
+        return simt_packed(simt_ballot(mask_, p, site));
+    }
+    SIMT_INLINE unsigned simt_packed(unsigned lanes) const {  // by rank instead of by lane
+        unsigned packed = 0u, rank = 0u;
         for (int lane = 0; lane < 32; lane++) {
             if (mask_ >> lane & 1u) {
-                packed |= (votes >> lane & 1u) << rank++;
+                packed |= (lanes >> lane & 1u) << rank++;
             }
         }
         return packed;
     }
     SIMT_INLINE int any(int p, simt::Site site = SIMT_HERE) const { return simt_ballot(mask_, p, site) != 0u; }
     SIMT_INLINE int all(int p, simt::Site site = SIMT_HERE) const { return simt_ballot(mask_, !p, site) == 0u; }
+    template <class T>
+    SIMT_INLINE unsigned match_any(T value, simt::Site site = SIMT_HERE) const {
+        return simt_packed(__match_any_sync(mask_, value, site));
+    }
+    template <class T>
+    SIMT_INLINE unsigned match_all(T value, int& same, simt::Site site = SIMT_HERE) const {
+        return simt_packed(__match_all_sync(mask_, value, &same, site));
+    }
 };
 template <unsigned SIZE, class Parent = void>
 struct thread_block_tile : simt_lanes {
@@ -171,5 +182,29 @@ struct bit_xor {
 template <class Group, class T, class Op>
 SIMT_INLINE T reduce(const Group& group, T value, const Op& op, simt::Site site = SIMT_HERE) {
     return simt::reduced(group.mask_, value, site, [&](T a, T b) -> T { return op(a, b); });
+}
+template <class Group, class T, class Op = plus<T>>
+SIMT_INLINE T inclusive_scan(const Group& group, T value, const Op& op = Op(), simt::Site site = SIMT_HERE) {
+    const unsigned before = group.mask_ & (2u << simt_lane()) - 1u;
+    return simt::reduced(group.mask_, value, site, [&](T a, T b) -> T { return op(a, b); }, before);
+}
+template <class Group, class T, class Op = plus<T>>
+SIMT_INLINE T exclusive_scan(const Group& group, T value, const Op& op = Op(), simt::Site site = SIMT_HERE) {
+    const unsigned before = group.mask_ & (1u << simt_lane()) - 1u;
+    const T scanned = simt::reduced(group.mask_, value, site, [&](T a, T b) -> T { return op(a, b); }, before);
+    return before != 0u ? scanned : T();
+}
+// The copy is done at once by the first thread, so another one that looks before the wait races with it.
+template <class Group>
+SIMT_INLINE void memcpy_async(const Group& group, void* to, const void* from, size_t bytes, simt::Site site = SIMT_HERE) {
+    if (group.thread_rank() == 0) simt_copy(to, from, bytes, site);
+}
+template <class Group>
+SIMT_INLINE void wait(const Group& group, simt::Site site = SIMT_HERE) {
+    group.sync(site);
+}
+template <unsigned STAGES, class Group>
+SIMT_INLINE void wait_prior(const Group& group, simt::Site site = SIMT_HERE) {
+    group.sync(site);
 }
 }  // namespace cooperative_groups

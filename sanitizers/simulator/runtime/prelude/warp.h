@@ -6,13 +6,13 @@ SIMT_INLINE T shuffled(unsigned mask, T value, int source, Site site) {
     return from_bits<T>(simt_shuffle(mask, bits_of<T>(value), source, site));
 }
 template <class T, class F>
-SIMT_INLINE T reduced(unsigned mask, T value, Site site, F combine) {
+SIMT_INLINE T reduced(unsigned mask, T value, Site site, F combine, unsigned lanes = ~0u) {
     uint64_t values[32];
     unsigned there = simt_gather(mask, bits_of<T>(value), values, site);
     bool first = true;
     T result = value;
     for (int lane = 0; lane < 32; lane++) {
-        if (there >> lane & 1u) {
+        if (there & lanes & 1u << lane) {
             T item = from_bits<T>(values[lane]);
             result = first ? item : combine(result, item);
             first = false;
