@@ -390,7 +390,7 @@ class _Engine:
         if found is None and not self._late():
             models = sizes_against(c, d, o)
             if op is not None:
-                models = chain(models, wrapping_sizes(self.modular, d, o, op, self.small[:2]))
+                models = chain(models, wrapping_sizes(self.modular, d, o, op, self.small[:4]))
             allowed = filter(self._allows, models)
             found = host_faults.first(self.contract, allowed, property_, static, c.s.outputs, most)
         if found is None:

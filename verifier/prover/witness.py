@@ -103,17 +103,21 @@ def sizes_against(
     s, t = c.s, c.s.t
     extents = [x.extent for x in s.objects.values() if x.extent is not None and x.buffer is not None]
     goal = s.plain(o.goal)
-    assertions = [s.plain(x) for x in (*o.facts, *o.hyps, *(t.le(t.one, e) for e in extents))] + [
-        t.not_(goal)
-    ]
+    known = [*o.facts, *o.hyps, *(t.le(t.one, e) for e in extents)]
+    for name, (
+        what,
+        _,
+    ) in s.definitions.items():  # facts that the names' intervals settle do not say them any more
+        known += [t.le(t.const(name.lo), what)] if name.lo is not None else []
+        known += [t.le(what, t.const(name.hi))] if name.hi is not None else []
+    assertions = [*map(s.plain, known), t.not_(goal)]
     wants = list(s.symbols.values())
     named = atoms([goal])
     problem = (
         {x.name: x.value for x in s.contract.symbols if x.value is not None} if around is None else around
     )
     near = {a: v for a, v in pinned(s.symbols, problem, t).items() if a not in named}
-    tries = [near] * bool(near) + [{}] * (around is None)
-    for pins in tries:
+    for pins in (near, {}) if near and around is None else (near,):
         memo: dict[Term, Term] = {}
         with t.unrecorded():
             at = [t.rebuild(x, pins.get, memo) for x in (*assertions, *wants)]
@@ -138,7 +142,7 @@ def wrapping_sizes(
     if fits is None:
         return
     claim = replace(o, facts=tuple(modular.s.requires), goal=fits)
-    for values in near:
+    for values in (*near, {}):
         yield from sizes_against(modular, d, claim, values)
 
 
