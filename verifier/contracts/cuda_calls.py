@@ -105,6 +105,8 @@ def cuda_call(host: Evaluator, name: str, nodes: list[Node], node: Node) -> Valu
         if isinstance(place, Address):
             label = f"{place.cell}{list(place.path)} {host.span(node)}"
             flags = host.eval(nodes[1]) if name.startswith("cudaStreamCreateWith") else const(0, "i32")
+            if name.startswith("cudaStream"):
+                label = streams.made(run, label)
             if not isinstance(flags, Int) or flags.value != 0:
                 label = streams.NONBLOCKING + label
             host.store(place, Unknown("the current device") if name == "cudaGetDevice" else Text(label))

@@ -1,5 +1,7 @@
 """PyTorch's guards and setters that choose a device by a number: another device than that of the tensors, for all that is known.
 
+Those that make another stream the current one are told too: what is on the current stream before and after is not ordered.
+
 Invariant: a number other than 0 in the text is told; what is asked of a tensor (``x.get_device()``) is its own device.
 
 Example: ``c10::cuda::CUDAGuard guard(1);`` gives ``a.cu:9:5: device 1 is chosen by its number``.
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
     from verifier.contracts.memory import Memory
 
 GUARD = re.compile(r"(?:const )?(?:c10|at)::(?:cuda::)?(?:Optional)?(?:CUDA|Device)Guard")
+STREAM_GUARD = re.compile(
+    r"(?:const )?(?:c10|at|torch)::(?:cuda::)?(?:Optional)?(?:CUDA)?(?:Multi)?StreamGuard"
+)
+STREAM_SETTER = re.compile(
+    r".*::(?:setCurrentCUDAStream|setCurrentStream|set_stream|reset_stream|exchangeStream)"
+)
 SETTER = re.compile(
     r"(?:c10::cuda|at::cuda)::(?:set_device|SetDevice)|.*Guard::(?:set|reset)_(?:device|index)"
 )
@@ -48,6 +56,10 @@ def _chosen(code: HostCode, node: Any) -> Iterator[str]:
         if guard or setter:
             for number in _numbers(node["args"]):
                 yield f"{code.span(node['s'])}: device {number} is chosen by its number"
+        guard = node.get("k") == "construct" and STREAM_GUARD.fullmatch(str(node.get("t", "")))
+        setter = node.get("k") in ("call", "method") and STREAM_SETTER.fullmatch(str(node.get("name", "")))
+        if guard or setter:
+            yield f"{code.span(node['s'])}: another stream is made the current one"
         for key, value in node.items():
             if key != "s":
                 yield from _chosen(code, value)

@@ -41,6 +41,11 @@ def name(host: Evaluator, node: Node) -> str:
     return f"{node.get('name') or node['k']}"
 
 
+def made(run: Run, label: str) -> str:
+    """The name of a stream that a call makes: each call another one, and so in each round of a loop that is not told apart."""
+    return f"{NOT_FOLLOWED + ' ' if run.loops else ''}{label} {run.unique('stream')}"
+
+
 def filled(host: Evaluator, call: str, nodes: list[Node], key: str) -> None:
     """A copy or fill of ``key`` that may still run when the call has returned."""
     if call in _STREAM_AT:

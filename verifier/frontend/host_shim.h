@@ -303,7 +303,7 @@ template <> struct ScalarTypeToCPPType<ScalarType::Char> { typedef signed char t
 template <ScalarType S> using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<S>::type; }
 struct Stream { Device device() const; };
 namespace cuda { struct CUDAStream { cudaStream_t stream() const; operator cudaStream_t() const; operator Stream() const; void synchronize() const; }; CUDAStream getCurrentCUDAStream(int = -1); CUDAStream getDefaultCUDAStream(int = -1); CUDAStream getStreamFromPool(bool = false, int = -1);
-struct CUDAGuard { CUDAGuard(vk::any); }; struct OptionalCUDAGuard { OptionalCUDAGuard(); OptionalCUDAGuard(vk::any); void set_device(vk::any); }; struct CUDAStreamGuard { CUDAStreamGuard(vk::any); }; void device_synchronize(); int current_device(); int device_count(); }
+struct CUDAGuard { CUDAGuard(vk::any); }; struct OptionalCUDAGuard { OptionalCUDAGuard(); OptionalCUDAGuard(vk::any); void set_device(vk::any); }; struct CUDAStreamGuard { CUDAStreamGuard(vk::any); }; void setCurrentCUDAStream(vk::any); void device_synchronize(); int current_device(); int device_count(); }
 struct OptionalDeviceGuard { OptionalDeviceGuard(vk::any); }; struct DeviceGuard { DeviceGuard(vk::any); };
 struct Error : std::exception {};
 }
@@ -362,7 +362,7 @@ VK_F(empty) VK_F(zeros) VK_F(ones) VK_F(full) VK_F(empty_like) VK_F(zeros_like) 
 VK_FPAIRS(sort) VK_FPAIRS(topk) VK_FPAIRS(var_mean) VK_FPAIRS(std_mean) VK_FPAIRS(kthvalue) VK_FPAIRS(aminmax)
 Tensor operator+(const Tensor &, vk::any); Tensor operator-(const Tensor &, vk::any); Tensor operator*(const Tensor &, vk::any); Tensor operator/(const Tensor &, vk::any); Tensor operator*(double, const Tensor &); Tensor operator+(double, const Tensor &); Tensor operator-(double, const Tensor &); Tensor operator/(double, const Tensor &);
 vk::any device_of(const Tensor &);
-namespace cuda { using c10::cuda::getCurrentCUDAStream; using c10::cuda::getDefaultCUDAStream; using c10::cuda::getStreamFromPool; using c10::cuda::CUDAStream; using c10::cuda::CUDAGuard; using c10::cuda::OptionalCUDAGuard; cudaDeviceProp *getCurrentDeviceProperties(); cudaDeviceProp *getDeviceProperties(int64_t); int warp_size(); }
+namespace cuda { using c10::cuda::getCurrentCUDAStream; using c10::cuda::getDefaultCUDAStream; using c10::cuda::getStreamFromPool; using c10::cuda::setCurrentCUDAStream; using c10::cuda::CUDAStreamGuard; using c10::cuda::CUDAStream; using c10::cuda::CUDAGuard; using c10::cuda::OptionalCUDAGuard; cudaDeviceProp *getCurrentDeviceProperties(); cudaDeviceProp *getDeviceProperties(int64_t); int warp_size(); }
 template <class T> T ceil_div(T, T);
 template <class T> struct acc_type_ { typedef T type; }; template <> struct acc_type_<Half> { typedef float type; }; template <> struct acc_type_<BFloat16> { typedef float type; };
 template <class T, bool> using acc_type = typename acc_type_<T>::type; template <class T> using opmath_type = typename acc_type_<T>::type;

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specs.contract import NULL_STORAGE, Clause, Contract, to_json
+from specs.contract import NULL_STORAGE, Buffer, Clause, Contract, to_json
 from specs.location import Span
 from specs.policy import REQUIRED_PROPERTIES
 from specs.results import Finding, GateResult, KernelResult, Outcome, PropertyResult, Reason, Verdict, Witness
@@ -28,6 +28,7 @@ from verifier.prover.abduction import precondition
 from verifier.prover.engine import KernelVerdicts, Settings, verify
 from verifier.prover.found_contract import toml
 from verifier.smt.solver import SolverPool
+from verifier.symex.execute import written_objects
 from verifier.symex.setup import largest_size
 
 _OF_BUFFERS = re.compile(r"(?!(?:[iu](?:8|16|32|64)|abs|pow2|min|max|ceil_div)\b)[a-z]\w*\([\w, ]*\)")
@@ -86,7 +87,9 @@ def run(context: GateContext) -> GateResult:
                 KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span)
             )
         found = _preconditions(context, pool)
-    kernels = _unordered_streams(kernels)
+    kernels = _unordered_streams(
+        kernels, {k.name: written_objects(k.body, {}) for k in context.module.kernels}
+    )
     if context.obligations is not None:
         manifest.write(context.obligations, context.submission, kernels, [v.evidence for v in kept])
     required = context.policy.required_properties if context.required is None else context.required
@@ -134,14 +137,28 @@ def find_kernel(context: GateContext, contract: Contract) -> Kernel | None:
     return None
 
 
-def _unordered_streams(kernels: list[KernelResult]) -> list[KernelResult]:
-    """Launches on different streams that use the same memory are ordered by nothing: their races are not settled."""
+def _unordered_streams(
+    kernels: list[KernelResult], writes: Mapping[str, tuple[set[str], bool]]
+) -> list[KernelResult]:
+    """Launches on different streams that use the same memory are ordered by nothing: their races are not settled.
+
+    ``writes``: the names that each kernel may store through, and whether these are all.
+    """
 
     def clash(a: Contract, b: Contract) -> bool:
         mine, theirs = ({x.storage or x.param for x in c.buffers} for c in (a, b))
         textured = any(x.text.startswith("handle(") for x in (*a.assumptions, *b.assumptions))
         apart = a.launch.stream != b.launch.stream or streams.NOT_FOLLOWED in a.launch.stream
-        return apart and (textured or bool(mine & theirs))
+        return apart and (textured or bool(mine & theirs) or overlap(a, b))
+
+    def overlap(a: Contract, b: Contract) -> bool:
+        return a.launch.launcher == b.launch.launcher and any(
+            (stored(a, x) or stored(b, y)) and not _separate(x, y) for x in a.buffers for y in b.buffers
+        )
+
+    def stored(c: Contract, buffer: Buffer) -> bool:
+        names, complete = writes.get(c.kernel, (set(), False))
+        return not complete or buffer.param in names
 
     contracts = [k.contract for k in kernels if k.contract is not None]
     out = []
@@ -166,6 +183,16 @@ def _unordered_streams(kernels: list[KernelResult]) -> list[KernelResult]:
             )
         out.append(k)
     return out
+
+
+def _separate(x: Buffer, y: Buffer) -> bool:
+    """Whether memory of two launches cannot overlap: each is a whole object that its launcher allocated, or none.
+
+    A pointer into the middle of memory has no name of its own, and a view may be a part of what has another name.
+    """
+    if NULL_STORAGE in (x.storage, y.storage):
+        return True
+    return x.fresh and y.fresh and bool(x.storage and y.storage) and x.storage != y.storage
 
 
 def _out_of_time(context: GateContext, contract: Contract) -> KernelVerdicts:
