@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import labels, processes, tally
+from benchmarks import kernel_tally, labels, processes, tally
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = (".cu", ".py")
@@ -111,6 +111,7 @@ def measure(item: Item, arguments: argparse.Namespace) -> dict[str, Any]:
         "path": item.name,
         "problem": item.problem.name if item.problem else "",
         "label": item.label,
+        "kernels": kernel_tally.names(item.path.read_text(encoding="utf-8", errors="replace")),
         "seconds": round(ended.seconds, 2),
         "peak_mb": ended.peak_mb,
         "exit": ended.returncode,
@@ -235,9 +236,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     figures = tally.summarize(records)
     title = arguments.title or arguments.out.name
     command = f"python -m benchmarks.corpus {shlex.join(_shown(argv))}"
-    (arguments.out / "tables.json").write_text(json.dumps(figures, indent=2) + "\n")
-    (arguments.out / "tables.md").write_text(tally.markdown(figures, title, command) + "\n")
-    print(f"{arguments.out}/tables.md: {figures['decided_files']} of {figures['files']} files decided")
+    by_kernel = kernel_tally.classify(records)
+    (arguments.out / "tables.json").write_text(json.dumps(figures | {"kernels": by_kernel}, indent=2) + "\n")
+    told = kernel_tally.sentence(by_kernel)
+    (arguments.out / "tables.md").write_text(f"{tally.markdown(figures, title, command, told)}\n")
+    print(
+        f"{arguments.out}/tables.md: {figures['decided_files']} of {figures['files']} files decided. {told}"
+    )
     return 0
 
 

@@ -134,7 +134,7 @@ def measure(made: Made, sandbox: str = "none") -> dict[str, Any]:
     """Processor and wall seconds to the verdicts, and what is not proved."""
     from verifier.frontend import parse_device
     from verifier.isolation.sandbox import probe
-    from verifier.prover.engine import Settings, verify
+    from verifier.prover.verify import Settings, verify
     from verifier.smt.solver import SolverPool
     from verifier.source.device_text import DeviceText
 

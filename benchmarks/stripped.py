@@ -70,8 +70,8 @@ def _judged(kernel: Any, launches: Sequence[Any], settings: Any, seconds: float)
 
     from specs.results import Verdict
     from verifier.prover.abduction import precondition, two_blocks
-    from verifier.prover.engine import verify
     from verifier.prover.implied import not_implied
+    from verifier.prover.verify import verify
 
     fine = (Verdict.PROVED, Verdict.NOT_APPLICABLE)
     real = []

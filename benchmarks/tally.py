@@ -43,7 +43,7 @@ def confirmed(report: Mapping[str, Any], property_id: str, kernel: str) -> bool:
     """Whether a refutation stands on a replayed witness outside the edge domain."""
     return any(
         f["id"] == property_id
-        and f["kernel"] in (kernel, "")
+        and f["kernel"].partition("<")[0] in (kernel, "")
         and f["severity"] == "error"
         and f["witness"]
         and f["witness"]["replayed"]
@@ -238,8 +238,8 @@ def _share(part: int, whole: int) -> str:
     return f"{part} ({100 * part / whole:.1f} %)" if whole else "0"
 
 
-def markdown(figures: Mapping[str, Any], title: str, command: str = "") -> str:
-    """The tables of a corpus."""
+def markdown(figures: Mapping[str, Any], title: str, command: str = "", told: str = "") -> str:
+    """The tables of a corpus. ``told``: a sentence to say with the launches."""
     files, launches = figures["files"], figures["launches"]
     lines = [f"## {title}", ""]
     if command:
@@ -255,7 +255,7 @@ def markdown(figures: Mapping[str, Any], title: str, command: str = "") -> str:
         ],
     )
     lines += [
-        f"Launches × instantiations: {launches}, decided {_share(figures['decided_launches'], launches)}.",
+        f"Launches × instantiations: {launches}, decided {_share(figures['decided_launches'], launches)}. {told}".strip(),
         "",
     ]
     if figures["seconds"]:

@@ -20,8 +20,8 @@ from verifier.isolation.sandbox import Sandbox
 from verifier.pipeline import Options, audit
 from verifier.prover.abduction import Precondition, precondition, two_blocks
 from verifier.prover.bare import bare
-from verifier.prover.engine import Settings, verify
 from verifier.prover.implied import not_implied
+from verifier.prover.verify import Settings, verify
 from verifier.smt.solver import SolverPool
 from verifier.source.device_text import DeviceText
 

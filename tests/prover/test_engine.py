@@ -16,7 +16,7 @@ from specs.results import Verdict
 from verifier.frontend import parse_device
 from verifier.ir.nodes import Kernel
 from verifier.isolation.sandbox import Sandbox
-from verifier.prover.engine import Settings, verify
+from verifier.prover.verify import Settings, verify
 from verifier.smt.solver import SolverPool
 from verifier.source.device_text import DeviceText
 

@@ -15,7 +15,7 @@ from verifier.frontend import parse_device
 from verifier.ir.nodes import Kernel
 from verifier.isolation.sandbox import Sandbox
 from verifier.prover import frontier
-from verifier.prover.engine import KernelVerdicts, Settings, verify
+from verifier.prover.verify import KernelVerdicts, Settings, verify
 from verifier.smt.solver import SolverPool
 from verifier.source.device_text import DeviceText
 

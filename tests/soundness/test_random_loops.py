@@ -11,7 +11,7 @@ from specs.results import Verdict
 from tests.soundness.random_loops import EXTENT, Loops, Maker, leaves_the_buffer
 from verifier import frontend, source
 from verifier.isolation.sandbox import probe
-from verifier.prover.engine import Settings, verify
+from verifier.prover.verify import Settings, verify
 from verifier.smt.solver import SolverPool
 
 

@@ -11,7 +11,7 @@ from specs.results import Verdict
 from tests.soundness.random_races import BLOCK, GRID, Maker, printed, races
 from verifier import frontend, source
 from verifier.isolation.sandbox import probe
-from verifier.prover.engine import Settings, verify
+from verifier.prover.verify import Settings, verify
 from verifier.smt.solver import SolverPool
 
 PROPERTIES = ("race-shared", "race-global", "barrier-divergence")

@@ -25,8 +25,8 @@ from verifier.gates.context import GateContext
 from verifier.ir.nodes import Kernel
 from verifier.prover import manifest
 from verifier.prover.abduction import precondition
-from verifier.prover.engine import KernelVerdicts, Settings, verify
 from verifier.prover.found_contract import toml
+from verifier.prover.verify import KernelVerdicts, Settings, verify
 from verifier.smt.solver import SolverPool
 from verifier.symex.execute import written_objects
 from verifier.symex.setup import largest_size
@@ -46,23 +46,10 @@ def run(context: GateContext) -> GateResult:
     counts: dict[str, int] = {}
     with SolverPool(context.effort, context.cache, context.deadline) as pool:
         pool.warm()
-        known: dict[str, KernelVerdicts] = {}
         kept: list[KernelVerdicts] = []
-        for i, contract in enumerate(context.contracts):
-            context.progress(f"proving {contract.kernel}")
+        verdicts = _verdicts(context, pool, start)
+        for contract, made in zip(context.contracts, verdicts, strict=True):
             kernel = find_kernel(context, contract)
-            shape = _shape(contract, context.policy.size_cap)
-            if shape in known:
-                made = known[shape]
-            else:
-                try:
-                    made = _one(
-                        context, contract, kernel, pool, _share(context, start, len(context.contracts) - i)
-                    )
-                except DeadlinePassed:  # what was found before stands
-                    made = _out_of_time(context, contract)
-                if not (made.clauses or made.findings) and all(_settled(p) for p in made.properties):
-                    known[shape] = made
             kept.append(made)
             if made.properties and contract.origin == "drafted":
                 made = _undecided(made, Reason.MISSING_CONTRACT, "the contract is only a draft")
@@ -104,6 +91,41 @@ def run(context: GateContext) -> GateResult:
         detail=detail,
         facts={"discharged": counts, **({"preconditions": found} if found else {})},
     )
+
+
+def _verdicts(context: GateContext, pool: SolverPool, start: float) -> list[KernelVerdicts]:
+    """On each contract, in their order. Judged in another one: a launch of each kernel first, then those like one that was
+    settled, so that a kernel that nothing settles takes no time from the others."""
+    made: dict[int, KernelVerdicts] = {}
+    known: dict[str, KernelVerdicts] = {}
+    settled: set[str] = set()
+    firsts = {c.kernel: i for i, c in reversed(list(enumerate(context.contracts)))}
+    todo = sorted(firsts.values())
+    while todo:
+        for n, i in enumerate(todo):
+            contract = context.contracts[i]
+            shape = _shape(contract, context.policy.size_cap)
+            if shape not in known:
+                context.progress(f"proving {contract.kernel}")
+                kernel, end = find_kernel(context, contract), _share(context, start, len(todo) - n)
+                try:
+                    made[i] = _one(context, contract, kernel, pool, end)
+                except DeadlinePassed:  # what was found before stands
+                    made[i] = _out_of_time(context, contract)
+                if _for_all(made[i]):
+                    known[shape] = made[i]
+            else:
+                made[i] = known[shape]
+            if not any(p.verdict is Verdict.UNKNOWN for p in made[i].properties):
+                settled.add(contract.kernel)
+        left = [i for i in range(len(context.contracts)) if i not in made]
+        todo = [i for i in left if context.contracts[i].kernel in settled] or left
+    return [made[i] for i in range(len(context.contracts))]
+
+
+def _for_all(made: KernelVerdicts) -> bool:
+    """Whether the verdicts are those of every launch of the same shape."""
+    return not (made.clauses or made.findings) and all(_settled(p) for p in made.properties)
 
 
 def _preconditions(context: GateContext, pool: SolverPool) -> dict[str, str]:

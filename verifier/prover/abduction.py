@@ -26,7 +26,7 @@ from verifier.ir.nodes import Kernel
 from verifier.prover import templates
 from verifier.prover.bare import SHARED_LIMIT, Bare, bare
 from verifier.prover.discharge import Discharger
-from verifier.prover.engine import Settings, verify
+from verifier.prover.verify import Settings, verify
 from verifier.prover.witness import satisfiable
 from verifier.smt.smtlib import gather, script
 from verifier.smt.terms import Term, TooLarge

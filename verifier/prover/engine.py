@@ -25,12 +25,11 @@ from verifier.ir.nodes import Kernel
 from verifier.prover import host_faults
 from verifier.prover.asked import KernelVerdicts, Settings
 from verifier.prover.discharge import Decision, Discharger
+from verifier.prover.divisible import divisibilities
 from verifier.prover.evidence import Evidence
 from verifier.prover.failures import Failed, finding, pins, reason_of
-from verifier.prover.frontier import bounded
 from verifier.prover.leaning import lean
 from verifier.prover.missing import Missing, missing_clause
-from verifier.prover.proposals import settle
 from verifier.prover.sizes import equal_sizes, large_sizes
 from verifier.prover.witness import candidates, is_problem, reachable, sizes_against, wrapping_sizes
 from verifier.prover.wording import WHY
@@ -51,6 +50,8 @@ _SECOND_ROUND = (300, 1100)
 """Sizes at which loops over blocks of usual sizes make a second round: there, threads meet whose steps differ."""
 _MORE_FAULTS = 4.0
 """Seconds of replays after which a property that is refuted already is not shown to fail at more places."""
+_FIRST = 0.6
+"""The share of the time that is spent without guessed clauses."""
 MAX_OBLIGATIONS = 20_000
 
 
@@ -58,54 +59,7 @@ class _Stop(Exception):
     """What is left of this attempt is not worth its time: a clause was found, or a proof alone was asked for and failed."""
 
 
-def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerdicts:
-    """Every requested property's verdict.
-
-    With a problem, a size relation that a proof needs and that the problem's sizes satisfy is taken from them: the
-    launch is verified again under it, and the clause is reported.
-    """
-    engine = _Engine(kernel, contract, settings, hurry=True)
-    result = engine.run()
-    used: dict[str, Clause] = {}
-    for left in reversed(range(8)):
-        new = {m.clause: m for m in engine.missing if m.derived and m.clause not in used}
-        if not new or time.monotonic() > settings.deadline:
-            break
-        note = "taken from the problem's sizes; nothing checks it"
-        for text in new:
-            fix = f'TORCH_CHECK({text}, "sizes must match");'
-            used[text] = Clause(text, "derived", contract.launch.span, note, fix=fix)
-        more = replace(contract, requires=(*contract.requires, *used.values()))
-        engine = _Engine(kernel, more, settings, hurry=left > 0)
-        result = engine.run()
-    proposed = {m.clause: m for m in engine.missing if m.clause and m.clause not in used}
-    if proposed:
-
-        def again(clauses: Iterable[Clause]) -> tuple[KernelVerdicts, list[Missing]]:
-            asked = _Engine(
-                kernel, replace(contract, requires=(*contract.requires, *used.values(), *clauses)), settings
-            )
-            return asked.run(), asked.missing
-
-        properties, findings = settle(result, proposed, again, settings.deadline)
-        result = replace(result, properties=properties, findings=findings)
-    given = replace(contract, requires=(*contract.requires, *used.values()))
-
-    def probe(clauses: Iterable[Clause], wanted: Iterable[str], until: float) -> tuple[PropertyResult, ...]:
-        asked = tuple(p for p in settings.properties if p in {*wanted, "barrier-divergence"})
-        alone = replace(settings, properties=asked, explain=False, evidence=False, keep=None, deadline=until)
-        return _Engine(kernel, replace(given, requires=(*given.requires, *clauses)), alone).run().properties
-
-    properties = bounded(result, given, settings.cap, proposed, probe, settings.deadline)
-    result = replace(result, properties=properties)
-    clauses = [
-        *used.values(),
-        *(Clause(text, "assumed", contract.launch.span, m.sentence) for text, m in proposed.items()),
-    ]
-    return replace(result, clauses=tuple(clauses))
-
-
-class _Engine:
+class Engine:
     """``hurry``: stop at the first clause that the problem's sizes vouch for; all is verified again under it."""
 
     def __init__(self, kernel: Kernel, contract: Contract, settings: Settings, hurry: bool = False) -> None:
@@ -121,6 +75,8 @@ class _Engine:
         self.patient = True
         self.replaying = 0.0
         self.emptying = emptying_sizes(kernel, contract, settings.cap)
+        self.guesses: list[str] = []
+        """Sizes that may have to divide each other; time is left to try it."""
 
     @cached_property
     def small(self) -> tuple[Mapping[str, int], ...]:
@@ -159,6 +115,8 @@ class _Engine:
                     order=order,
                 )  # fmt: skip
                 order = summary.t.radices.order
+                if n == 0 and self.hurry:
+                    self._guess(summary)
                 claims, discharger = Claims(summary), self._discharger(summary)
                 self.evidence = Evidence(sizes=[(host, least)], stores=[host.s.t, summary.t])
                 self.operation_counts = {"overflow": [0, 0], "arithmetic": [0, 0]}
@@ -199,6 +157,13 @@ class _Engine:
             tuple(results), tuple(self.findings), notes, discharger.counts, assumptions=assumed,
             evidence=self.evidence,
         )  # fmt: skip
+
+    def _guess(self, s: Summary) -> None:
+        values = {x.name: x.value for x in self.contract.symbols if x.value is not None}
+        self.guesses = divisibilities(s, values)
+        if self.guesses:
+            now = time.monotonic()
+            self.settings = replace(self.settings, deadline=now + _FIRST * (self.settings.deadline - now))
 
     def _discharger(self, s: Summary) -> Discharger:
         return Discharger(
@@ -586,4 +551,4 @@ class _Engine:
         )
 
 
-__all__ = ["KernelVerdicts", "Settings", "Summary", "verify"]
+__all__ = ["Engine", "KernelVerdicts", "Settings", "Summary"]

@@ -63,7 +63,8 @@ def bounded(
 
 
 def _worth_it(r: PropertyResult) -> bool:
-    return r.verdict in _OPEN and r.reason not in _HOPELESS and r.id not in ("coverage", "termination")
+    known = bool(r.safe_for) or r.id in ("coverage", "termination")
+    return r.verdict in _OPEN and r.reason not in _HOPELESS and not known
 
 
 class _Search:

@@ -28,7 +28,7 @@ MAX_PROPOSALS = 24
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """``clause``: its text, "" where it is not one condition on sizes. ``derived``: the problem's sizes satisfy it."""
+    """``clause``: its text (``given`` puts it in its place), or empty. ``derived``: the problem's sizes satisfy it."""
 
     clause: str
     sentence: str
@@ -44,12 +44,12 @@ def missing_clause(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
 def _missing(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
     if o.note.startswith("disjoint("):
         a, b = o.note.removeprefix("disjoint(").removesuffix(")").split(", ")
-        return Missing("", f"nothing says that {a} and {b} are different memory; add the clause {o.note}")
-    used = ", ".join(sorted(_open_contents(c, o)))
+        return Missing(o.note, f"nothing says that {a} and {b} are different memory; add the clause {o.note}")
+    used = sorted(_open_contents(c, o))
     if used and _by_contents(c, d, o):
-        return Missing(
-            "", f"the indices read from {used} are not known to be in range; add a content clause for it"
-        )
+        text = _range(c, d, o, used[0]) if len(used) == 1 else ""
+        said = f"the indices read from {', '.join(used)} are not known to be in range"
+        return Missing(text, f"{said}; add {f'the clause {text}' if text else 'a content clause for it'}")
     if o.property == "alignment" and (start := _base_alignment(c, d, o)):
         return start
     sized = o.property in ("bounds-global", "overflow", "alignment", "arithmetic") or o.property.startswith(
@@ -101,6 +101,19 @@ def _by_contents(c: Claims, d: Discharger, o: Obligation) -> bool:
     return any(not _judged(c, d, item) for a in places[:4] for item in bounds_of(c, "bounds-global", a))
 
 
+def _range(c: Claims, d: Discharger, o: Obligation, buffer: str) -> str:
+    """A clause ``content(buffer, 0, n - 1)`` under which the obligation holds, n a size of what is accessed; or empty."""
+    t, symbol_of = c.s.t, texts(c.s.symbols)
+    objects = [a.obj for a in o.accesses] or _indexed_by(c, o)
+    sizes = atoms([x.extent for x in objects if x.extent is not None])
+    read = [x for x in c.data((*o.hyps, o.goal)) if c.s.reads[x][0] == buffer]
+    for size in [x for x in sizes if x in symbol_of and "//" not in symbol_of[x]][:6]:
+        told = [f for x in read for f in (t.le(t.zero, x), t.lt(x, size))]
+        if d.decide(replace(o, facts=(*told, *o.facts)), 0, quick=True).status == "proved":
+            return f"content({buffer}, 0, {symbol_of[size]} - 1)"
+    return ""
+
+
 def _judged(c: Claims, d: Discharger, o: Obligation) -> bool:
     """Whether the kernel itself bounds the contents, on the path and on each side that fails, by what is no content.
 
@@ -143,7 +156,10 @@ def _base_alignment(c: Claims, d: Discharger, o: Obligation) -> Missing | None:
         return None
     name = access.obj.name
     check = f"TORCH_CHECK(reinterpret_cast<uintptr_t>({name}.data_ptr()) % {need} == 0)"
-    return Missing("", f"nothing says that {name} starts at a multiple of {need} bytes; add {check}")
+    return Missing(
+        f"aligned({name}, {need})",
+        f"nothing says that {name} starts at a multiple of {need} bytes; add {check}",
+    )
 
 
 def _under(c: Claims, o: Obligation, mapping: Mapping[Term, Term], fact: Term | None) -> Obligation:

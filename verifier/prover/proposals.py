@@ -52,6 +52,8 @@ def settle(
     then = {p.id: p for p in under.properties}
     needs = " and ".join(proposed)
     detail = f"needs {needs}, which nothing checks; add the clause or a host check"
+    if len(proposed) == 1:
+        detail = next(iter(proposed.values())).sentence
     properties: list[PropertyResult] = []
     findings: list[Finding] = []
     for p in bare.properties:
@@ -64,7 +66,7 @@ def settle(
             findings += standing
         elif later.verdict in _SHOWN:
             unknown = replace(p, verdict=Verdict.UNKNOWN, reason=Reason.MISSING_CONTRACT, detail=detail)
-            properties.append(replace(unknown, proved=later.proved))
+            properties.append(replace(unknown, proved=later.proved, safe_for=needs))
         elif Verdict.REFUTED in (later.verdict, p.verdict):
             properties.append(later)
             findings += [f for f in under.findings if f.id == p.id]
@@ -78,6 +80,7 @@ def _stands(witness: Witness | None, proposed: Iterable[str]) -> bool:
     if witness is None or witness.domain == "problem":
         return witness is not None
     try:
-        return all(evaluate(text, witness.symbols) for text in proposed)
+        apart = ("disjoint(", "aligned(")  # the simulator's buffers are
+        return all(text.startswith(apart) or evaluate(text, witness.symbols) for text in proposed)
     except (ClauseError, ClauseUndefined):
         return False
