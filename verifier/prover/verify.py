@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from specs.contract import Clause, Contract
-from specs.results import PropertyResult
+from specs.results import PropertyResult, Verdict
 from verifier.ir.nodes import Kernel
 from verifier.prover import divisible
 from verifier.prover.engine import Engine, KernelVerdicts, Settings
@@ -96,7 +96,7 @@ def verify(kernel: Kernel, contract: Contract, settings: Settings) -> KernelVerd
 
 
 def _divided(case: _Case, engine: Engine, result: KernelVerdicts) -> tuple[Engine, KernelVerdicts, list[str]]:
-    """Verified again where sizes divide each other as the problem's do, if more is shown then; and what is left to try."""
+    """Verified again where sizes divide each other as the problem's do, if that leaves nothing open; and what is left to try."""
     if not divisible.is_open(result):
         return engine, result, []
     values = {s.name: s.value for s in case.contract.symbols if s.value is not None}
@@ -106,12 +106,12 @@ def _divided(case: _Case, engine: Engine, result: KernelVerdicts) -> tuple[Engin
         return engine, result, left
     then = case.engine(sure.values())
     made = then.run()
-    if not divisible.better(result, made):
+    properties, findings = divisible.merged(result, made)
+    if not divisible.better(result, made) or any(p.verdict is Verdict.UNKNOWN for p in properties):
         return engine, result, left
     if not case.settings.evidence:  # which is kept of the run that is told
         sure = divisible.needed(sure, made, case.proofs, case.settings.deadline)
     case.used |= sure
-    properties, findings = divisible.merged(result, made)
     return then, replace(made, properties=properties, findings=findings), [g for g in left if g not in sure]
 
 
