@@ -26,6 +26,7 @@ from verifier.ir.nodes import Kernel
 from verifier.prover import templates
 from verifier.prover.bare import SHARED_LIMIT, Bare, bare
 from verifier.prover.discharge import Discharger
+from verifier.prover.given import given, of_memory
 from verifier.prover.verify import Settings, verify
 from verifier.prover.witness import satisfiable
 from verifier.smt.smtlib import gather, script
@@ -41,6 +42,8 @@ ROUNDS = 24
 EFFORT = 0.08
 MAX_OPTIONS = 6
 MAX_PROPOSALS = 40
+_SHARE = 0.4
+"""Of the time that is left, for one hypothesis."""
 ORDER = (
     "arithmetic", "bounds-shared", "bounds-local", "bounds-global", "alignment", "overflow", "launch",
     "barrier-divergence", "race-shared", "race-global", "uninitialized", "termination", "assert",
@@ -84,36 +87,66 @@ class _Search:
 
 
 def precondition(kernel: Kernel, settings: Settings) -> Precondition:
-    """Clauses for every launch of the kernel; ``open`` where none were found for something."""
+    """Clauses for every launch of the kernel; ``open`` where none were found for something.
+
+    Tried in turn: any launch, blocks of the sizes that the kernel names, arguments that are sizes, and last whatever
+    helps. The first that is proved under its clauses is the answer, else the one that leaves least open.
+    """
     start = time.monotonic()
     made = bare(kernel)
-    search = _Search(kernel, settings, made, made.contract)
-    for hypothesis in (None, *templates.fixed_blocks(kernel, made)):
-        before = search
-        search = _Search(kernel, settings, made, made.contract, strict=hypothesis is not None)
-        if hypothesis:
-            _add(search, hypothesis)
-        try:
-            _run(search)
-        except (TooLarge, RecursionError) as error:
-            search.stuck[f"too large to execute symbolically: {error}"] = None
-        if not search.stuck or search.late():
+    best: Precondition | None = None
+    for hypothesis, strict in _hypotheses(kernel, made):
+        now = time.monotonic()
+        left = settings.deadline - now
+        if best is not None and left <= 0:
             break
-        if hypothesis is not None:
-            search = before
+        share = now + left * (_SHARE if strict else 1)
+        search = _Search(kernel, replace(settings, deadline=share), made, made.contract, strict=strict)
+        found = _attempt(search, hypothesis, start)
+        if best is None or found.complete or not strict:
+            best = found
+        if found.complete:
+            break
+    assert best is not None
+    return best
+
+
+def _hypotheses(kernel: Kernel, made: Bare) -> Iterator[tuple[tuple[Clause, ...], bool]]:
+    """(clauses to begin with, whether to stop at the first claim that nothing is found for)."""
+    sizes = tuple(Clause(f"{name} >= 0", "assumed") for name in templates.sizes(kernel, made))
+    yield (), True
+    yield from ((h, True) for h in templates.fixed_blocks(kernel, made))
+    if sizes:
+        yield sizes, True
+        yield from (((*h, *sizes), True) for h in templates.fixed_blocks(kernel, made)[:2])
+    yield (), False
+
+
+def _attempt(search: _Search, hypothesis: tuple[Clause, ...], start: float) -> Precondition:
+    """What is found from here, verified."""
+
+    def told(verdicts: tuple[PropertyResult, ...], why: str) -> Precondition:
+        seconds = time.monotonic() - start
+        return Precondition(
+            search.bare, tuple(search.found.values()), search.contract, verdicts, why, seconds
+        )
+
+    if hypothesis:
+        _add(search, hypothesis)
+    try:
+        _run(search)
+    except (TooLarge, RecursionError) as error:
+        search.stuck[f"too large to execute symbolically: {error}"] = None
+    if search.stuck and (search.strict or search.late()):
+        return told((), next(iter(search.stuck)))
     _minimise(search)
     if search.late():
-        why = next(iter(search.stuck), "the time is up")
-        return Precondition(
-            made, tuple(search.found.values()), search.contract, (), why, time.monotonic() - start
-        )
-    quiet = replace(settings, replay=None, assignments=lambda: tuple(launches(search.contract, made)))
-    verdicts = verify(kernel, search.contract, quiet).properties
+        return told((), next(iter(search.stuck), "the time is up"))
+    sizes = tuple(launches(search.contract, search.bare))
+    quiet = replace(search.settings, replay=None, assignments=lambda: sizes)
+    verdicts = verify(search.kernel, search.contract, quiet).properties
     left = [p for p in verdicts if p.verdict not in (Verdict.PROVED, Verdict.NOT_APPLICABLE)]
-    why = f"{left[0].id}: {left[0].detail}" if left else ""
-    return Precondition(
-        made, tuple(search.found.values()), search.contract, verdicts, why, time.monotonic() - start
-    )
+    return told(verdicts, f"{left[0].id}: {left[0].detail}" if left else "")
 
 
 def _run(search: _Search) -> None:
@@ -139,10 +172,14 @@ def _run(search: _Search) -> None:
 
 
 def _inputs(s: Summary) -> set[str]:
-    """Memory that is read and that the kernel itself does not write."""
+    """Memory that is read and that the kernel itself does not write is defined, and what it writes is no other memory."""
+    used = [name for name, obj in s.objects.items() if obj.buffer is not None]
     written = {a.obj.name for a in s.accesses if a.kind != "read"}
-    read = {a.obj.name for a in s.accesses if a.obj.buffer is not None and a.kind != "write"}
-    return {f"written({name})" for name in read - written}
+    read = {a.obj.name for a in s.accesses if a.kind != "write"}
+    used = [name for name in used if name in written | read]
+    filled = {f"written({name})" for name in used if name in read - written}
+    pairs = ((a, b) for i, a in enumerate(used) for b in used[i + 1 :] if written & {a, b})
+    return filled | {f"disjoint({a}, {b})" for a, b in pairs}
 
 
 def _summary(search: _Search) -> Summary:
@@ -180,8 +217,8 @@ def _of_property(search: _Search, c: Claims, d: Discharger, property_: str) -> b
             if (term := _lowered(c.s, clause)) is not None:
                 c.s.requires.append(term)
                 c.s.requires_ops.append(0)
-        if any(_FORM.fullmatch(clause.text) for clause in clauses):
-            break  # what it fixes or divides changes all terms
+        if any(_FORM.fullmatch(x.text) or x.text.startswith("content(") for x in clauses):
+            break  # what it fixes, divides or bounds changes all terms
         c = Claims(c.s)
     return len(search.found) > before
 
@@ -221,7 +258,9 @@ def _lacking(
     """Clauses under which one of the claims holds and which some launch meets."""
     view = templates.View(c, search.bare)
     pairs: Iterator[tuple[Obligation, templates.Proposal]] = (
-        (o, x) for o in (_now(c, y) for y in options[:MAX_OPTIONS]) for x in templates.proposals(view, o)
+        (o, x)
+        for o in (_now(c, y) for y in options[:MAX_OPTIONS])
+        for x in templates.proposals(view, o, small=not search.strict)
     )
     if len(options) > 1:
         pairs = iter(sorted(pairs, key=lambda pair: -templates.allowed(view, pair[1])))
@@ -234,17 +273,35 @@ def _lacking(
         clauses = tuple(Clause(t, "assumed") for t in new)
         if new and _structural(new):
             return clauses
-        facts = [f for x in clauses if (f := _lowered(c.s, x)) is not None]
-        if not new or len(facts) < len(clauses):
+        sized = [x for x in clauses if not templates.structural(x.text)]
+        facts = [f for x in sized if (f := _lowered(c.s, x)) is not None]
+        if not new or len(facts) < len(sized):
             continue
+        for clause in clauses:
+            match = of_memory(clause.text)
+            if match is not None and match[0] == "content":
+                facts += templates.contents(c, o, match[1], match[2])
         more = _with(c.s, o, facts, new)
-        if d.decide(more, EFFORT).status == "proved" and _possible(c, d, more):
+        shown = d.decide(more, EFFORT).status == "proved"
+        if not shown and (plain := _written_out(c.s, more)).goal is not more.goal:
+            shown = d.decide(plain, 0).status == "proved"
+        if shown and _possible(c, d, more):
             return clauses
     return None
 
 
+def _written_out(s: Summary, o: Obligation) -> Obligation:
+    """The claim without the names that sizes have."""
+
+    def at(terms: Iterable[Term]) -> tuple[Term, ...]:
+        return tuple(templates.written_out(s, x) for x in terms)
+
+    return replace(o, hyps=at(o.hyps), goal=at((o.goal,))[0], facts=at(o.facts))
+
+
 def _structural(texts: tuple[str, ...]) -> bool:
-    return all(map(templates.structural, texts))
+    """Whether nothing is to be tried: such clauses count from the next round on."""
+    return all(templates.structural(x) and not x.startswith("content(") for x in texts)
 
 
 def _with(s: Summary, o: Obligation, facts: list[Term], texts: tuple[str, ...]) -> Obligation:
@@ -299,18 +356,7 @@ def _add(search: _Search, clauses: Iterable[Clause]) -> None:
 
 def _rebuild(search: _Search) -> None:
     """The contract with what was found so far."""
-    apart = [x for x in search.found.values() if x.text.startswith("disjoint(")]
-    sizes = [x for x in search.found.values() if not templates.structural(x.text)]
-    contract = search.bare.contract
-    buffers = []
-    for b in contract.buffers:
-        aligned = [x.text for x in search.found.values() if x.text.startswith(f"aligned({b.param}, ")]
-        most = max((int(x.split(", ")[1][:-1]) for x in aligned), default=b.align)
-        filled = f"written({b.param})" in search.found
-        buffers.append(replace(b, align=max(most, b.align), initialized=filled))
-    search.contract = replace(
-        contract, requires=(*contract.requires, *sizes), no_alias=tuple(apart), buffers=tuple(buffers)
-    )
+    search.contract = given(search.bare.contract, search.found.values())
 
 
 def _minimise(search: _Search) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from verifier.ir import nodes as ir
 from verifier.prover.abduction import Precondition
+from verifier.prover.given import bounds, of_memory
 
 _ONE = re.compile(r"(\w+) == (\d+)")
-_CALL = re.compile(r"(disjoint|aligned|written)\((.+?)(?:, (.+))?\)")
 
 
 def toml(found: Precondition, kernel: ir.Kernel) -> str:
@@ -24,8 +24,8 @@ def _lines(found: Precondition, kernel: ir.Kernel) -> Iterator[str]:
     bare = found.bare
     texts = [c.text for c in found.clauses]
     fixed = {m[1]: m[2] for x in texts if (m := _ONE.fullmatch(x)) and m[1] in (*bare.grid, *bare.block)}
-    calls = [m for x in texts if (m := _CALL.fullmatch(x))]
-    sizes = [x for x in texts if not _CALL.fullmatch(x) and x.split(" ")[0] not in fixed]
+    calls = [told for x in texts if (told := of_memory(x)) is not None]
+    sizes = [x for x in texts if not of_memory(x) and x.split(" ")[0] not in fixed]
     yield "[[contract]]"
     yield f'kernel = "{kernel.name}"'
     if kernel.instantiation:
@@ -40,17 +40,17 @@ def _lines(found: Precondition, kernel: ir.Kernel) -> Iterator[str]:
         yield "requires = ["
         yield from (f"  {_text(x)}," for x in sizes)
         yield "]"
-    apart = [m for m in calls if m[1] == "disjoint"]
+    apart = [x for x in calls if x[0] == "disjoint"]
     if apart:
-        yield f"no_alias = [{', '.join(f'[{_text(m[2])}, {_text(m[3])}]' for m in apart)}]"
+        yield f"no_alias = [{', '.join(f'[{_text(x[1])}, {_text(x[2])}]' for x in apart)}]"
     if bare.lengths:
         yield ""
         yield "[contract.buffers]"
-    filled = {m[2] for m in calls if m[1] == "written"}
+    filled = {x[1] for x in calls if x[0] == "written"}
     aligned: dict[str, int] = {}
-    for m in calls:
-        if m[1] == "aligned":
-            aligned[m[2]] = max(aligned.get(m[2], 0), int(m[3]))
+    for kind, name, rest in calls:
+        if kind == "aligned":
+            aligned[name] = max(aligned.get(name, 0), int(rest))
     constant = {p.name for p in kernel.params if isinstance(p.type, ir.Pointer) and p.type.const}
     for param, length in bare.lengths.items():
         buffer = found.contract.buffer(param)
@@ -66,6 +66,11 @@ def _lines(found: Precondition, kernel: ir.Kernel) -> Iterator[str]:
         yield ""
         yield "[contract.scalars]"
         yield from (f"{_key(param)} = {_text(name)}" for param, name in renamed.items())
+    ranges = [(x[1], *bounds(x[2])) for x in calls if x[0] == "content"]
+    if ranges:
+        yield ""
+        yield "[contract.content]"
+        yield from (f"{_key(name)} = {_text(f'{low}..{high}')}" for name, low, high in ranges)
     yield ""
     yield "[contract.symbols]"
     for s in found.contract.symbols:

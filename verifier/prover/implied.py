@@ -8,29 +8,27 @@ conversions keep their values.
 
 from __future__ import annotations
 
-import re
-
 from specs.clauses import ClauseError
 from specs.contract import Contract
 from verifier.ir.nodes import Kernel
 from verifier.prover.abduction import Precondition
 from verifier.prover.discharge import Discharger
 from verifier.prover.engine import Settings
+from verifier.prover.given import bounds, of_memory
 from verifier.smt.definitions import closure, quotient_bounds
-from verifier.smt.terms import Term
+from verifier.smt.terms import Term, Terms
 from verifier.symex.claims import Obligation
 from verifier.symex.execute import launch_side
 from verifier.symex.launch import ClauseLowering, dtype_bytes
 from verifier.symex.setup import least_sizes, may_alias, prepare
 from verifier.symex.summary import Summary
 
-_STRUCTURAL = re.compile(r"(disjoint|aligned|written)\((\w[\w.]*)(?:, (\w[\w.]*))?\)")
-
 
 def not_implied(found: Precondition, kernel: Kernel, real: Contract, settings: Settings) -> tuple[str, ...]:
     """Clauses of the precondition, its limits on sizes among them, that the launch does not keep."""
     least = least_sizes(launch_side(kernel, real, cap=settings.cap))
-    s = prepare(kernel, real, settings.cap, frozenset(), {}, least).summary
+    made = prepare(kernel, real, settings.cap, frozenset(), {}, least)
+    s = made.summary
     view = _view(found, s)
     if isinstance(view, str):
         return (view,)
@@ -38,18 +36,36 @@ def not_implied(found: Precondition, kernel: Kernel, real: Contract, settings: S
     lowering = ClauseLowering(s.t, view, lambda exact, *_: exact)
     missed = []
     for text in (*(c.text for c in found.clauses), *_domain(found)):
-        match = _STRUCTURAL.fullmatch(text)
-        if match is not None:
-            holds = _structural(s, match[1], match[2], match[3])
+        match = of_memory(text)
+        if match is not None and match[0] == "content":
+            range_ = made.contents.get(match[1])
+            goals = _within(s.t, lowering, match[2], range_) if range_ is not None else None
+            holds = goals is not None and all(_holds(s, d, goal, text) for goal in goals)
+        elif match is not None:
+            holds = _structural(s, *match)
         else:
             try:
-                goal = lowering.bool(text)
-                holds = any(d.decide(_claim(s, goal, text, out)).status == "proved" for out in (False, True))
+                holds = _holds(s, d, lowering.bool(text), text)
             except ClauseError:
                 holds = False
         if not holds:
             missed.append(text)
     return tuple(missed)
+
+
+def _holds(s: Summary, d: Discharger, goal: Term, text: str) -> bool:
+    return any(d.decide(_claim(s, goal, text, out)).status == "proved" for out in (False, True))
+
+
+def _within(
+    t: Terms, lowering: ClauseLowering, rest: str, real: tuple[Term, Term]
+) -> tuple[Term, ...] | None:
+    """That the launch's range of contents lies in ``low, high``."""
+    try:
+        low, high = (lowering.int(text) for text in bounds(rest))
+    except ClauseError:
+        return None
+    return t.le(low, real[0]), t.le(real[1], high)
 
 
 def _view(found: Precondition, s: Summary) -> dict[str, Term] | str:

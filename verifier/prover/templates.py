@@ -18,12 +18,15 @@ from specs.contract import Clause
 from verifier.ir import nodes as ir
 from verifier.prover.bare import Bare
 from verifier.prover.clause_texts import at_most_zero
+from verifier.prover.given import bounds, of_memory
 from verifier.smt.definitions import conjuncts
 from verifier.smt.term import MAX_MONOMIALS
 from verifier.smt.terms import Poly, Term, atoms, divide_mono
 from verifier.smt.upper import Uppers
 from verifier.symex.claims import Claims, Obligation
+from verifier.symex.launch import ClauseLowering
 from verifier.symex.memory_claims import alignment_of
+from verifier.symex.summary import Summary
 from verifier.symex.symbols import texts
 
 MAX_COMBINATIONS = 12
@@ -48,20 +51,49 @@ class View:
         self.launch = frozenset(a for a in axes if a.op == "app")
         self.samples = list(ordinary_launches(self.bare))
 
+    def shunned(self, o: Obligation) -> frozenset[Term]:
+        """What a bound had better not mention: grid and block, or for arrays of fixed size all but the block."""
+        if o.property not in ("bounds-shared", "bounds-local"):
+            return self.launch
+        block = {self.c.s.symbols[n] for n in self.bare.block}
+        return frozenset(a for a in self.symbol_of if a not in block)
+
     def at_most_zero(self, term: Term) -> str | None:
-        return at_most_zero(self.c.s.t, term, self.symbol_of, frozenset(self.bare.lengths.values()))
+        plain = written_out(self.c.s, term)
+        return at_most_zero(self.c.s.t, plain, self.symbol_of, frozenset(self.bare.lengths.values()))
 
 
-def proposals(v: View, o: Obligation) -> Iterator[Proposal]:
-    """Sets of clauses, each of which may be enough; ones that keep an argument small come last, for fixed arrays alone."""
-    small: list[Proposal] = []
+def written_out(s: Summary, term: Term) -> Term:
+    """The term without the names that sizes have, those that the kernel computes among them."""
+    names_ = {name: what for name, (what, _) in s.definitions.items()} | dict(_computed(s))
+    for _ in range(8 if names_ else 0):
+        plain = s.t.rebuild(term, names_.get, {})
+        if plain is term:
+            break
+        term = plain
+    return term
+
+
+def _computed(s: Summary) -> Iterator[tuple[Term, Term]]:
+    """Names of sizes that a fact equates with what they are."""
+    for atom, facts in s.facts.items():
+        if atom.op == "app" and atom.level == 0 and atom.name.startswith("size@"):
+            for p in (s.t.poly(f.args[0]) for f in facts if f.op == "eq0"):
+                if p.get((atom,)) in (1, -1) and sum(atom in m for m in p) == 1:
+                    sign = -p[(atom,)]
+                    yield atom, s.t.from_poly({m: sign * c for m, c in p.items() if m != (atom,)})
+
+
+def proposals(v: View, o: Obligation, small: bool = True) -> Iterator[Proposal]:
+    """Sets of clauses, each of which may be enough; ones that keep an argument ``small`` come last, for fixed arrays alone."""
+    late: list[Proposal] = []
     for found in _proposals(v, o):
         if any(_keeps_small(v, text) for text in found):
-            small.append(found)
+            late.append(found)
         else:
             yield found
-    if o.property in ("bounds-shared", "bounds-local"):
-        yield from small
+    if small and o.property in ("bounds-shared", "bounds-local"):
+        yield from late
 
 
 def _keeps_small(v: View, text: str) -> bool:
@@ -99,6 +131,8 @@ def _proposals(v: View, o: Obligation) -> Iterator[Proposal]:
         factors = [v.symbol_of[a] for a in atoms([o.goal]) if a in v.symbol_of and (a.lo is None or a.lo < 1)]
         if factors:
             yield tuple(f"{name} >= 1" for name in factors)
+        yield from _divisors(v, o)
+    yield from _ranges(v, o)
     yield from _corner(v, o, ())
     signs = _signs(v, o)
     for least in (0, 1):
@@ -111,14 +145,28 @@ def _proposals(v: View, o: Obligation) -> Iterator[Proposal]:
         yield from _long_enough(v, o)
 
 
+def _divisors(v: View, o: Obligation) -> Iterator[Proposal]:
+    """A divisor that is computed from sizes (``(w + 2*p - k) / stride + 1``) is at least 1, each factor of a product."""
+    t = v.c.s.t
+    for p in (a.args[0] for a in atoms([o.goal]) if a.op == "eq0" and a.args[0].level == 0):
+        poly = t.poly(p)
+        whole = next(iter(poly)) if len(poly) == 1 else ()
+        for least in (1, 2):
+            open_ = [x for x in whole or (p,) if x.lo is None or x.lo < least]
+            told = [v.at_most_zero(t.sub(t.const(least), x)) for x in open_]
+            if told and None not in told:
+                yield tuple(text for text in told if text is not None)
+
+
 # --- bounds from above -----------------------------------------------------------------------------------------------
 
 
 def _corner(v: View, o: Obligation, told: Proposal) -> Iterator[Proposal]:
     """For each part of the claim that is not shown: what bounds it from above is at most 0."""
     t = v.c.s.t
-    signs = [f for text in told for f in _sign(v, text)]
-    uppers = Uppers(t, [*signs, *o.hyps, *o.facts], v.launch)
+    signs = [f for text in told if of_memory(text) is None for f in _sign(v, text)]
+    facts = [*signs, *_contents(v, o, told), *o.hyps, *o.facts]
+    uppers = Uppers(t, facts, v.shunned(o))
     choices: list[list[str]] = []
     for part in conjuncts([o.goal]):
         if uppers.prove(part):
@@ -133,7 +181,7 @@ def _corner(v: View, o: Obligation, told: Proposal) -> Iterator[Proposal]:
 
 def structural(text: str) -> bool:
     """Whether the clause is one on memory, which no term says."""
-    return text.startswith(("disjoint(", "aligned(", "written("))
+    return of_memory(text) is not None
 
 
 def allowed(v: View, clauses: Proposal) -> int:
@@ -185,9 +233,61 @@ def _long_enough(v: View, o: Obligation) -> Iterator[Proposal]:
             yield (f"{name} >= {size} * {other}",)
 
 
-def _signs(v: View, o: Obligation) -> list[Term]:
-    """Sizes of which nothing says that they are not negative."""
-    return [a for a in atoms([*o.hyps, o.goal]) if a in v.symbol_of and (a.lo is None or a.lo < 0)]
+# --- contents --------------------------------------------------------------------------------------------------------
+
+
+def _ranges(v: View, o: Obligation) -> Iterator[Proposal]:
+    """The integers that the place is computed from are indices: below an argument, or the size of an array."""
+    s = v.c.s
+    read = dict.fromkeys(s.reads[x][0] for x in v.c.data((o.goal,)))
+    read = {name: None for name in read if name in v.bare.lengths and not _bytes(s.kernel, name)}
+    if not read:
+        return
+    used = atoms([*o.hyps, o.goal, *(a.obj.extent for a in o.accesses if a.obj.extent is not None)])
+    arguments = [v.symbol_of[a] for a in used if v.symbol_of.get(a) in v.bare.names.values()]
+    counts = [
+        a.obj.extent.lo // max(a.obj.elem, 1)
+        for a in o.accesses
+        if a.obj.extent is not None and a.obj.extent.lo
+    ]
+    ranges: list[Proposal] = []
+    for size in dict.fromkeys([*reversed(arguments), *map(str, counts)]):
+        high = str(int(size) - 1) if size.isdigit() else f"{size} - 1"
+        ranges.append(tuple(f"content({name}, 0, {high})" for name in read))
+    signs = tuple(f"{v.symbol_of[a]} >= 0" for a in _signs(v, o))
+    yield from ranges
+    yield from ((*told, *signs) for told in ranges if signs)
+    for told in ranges:
+        yield from _corner(v, o, (*told, *signs))
+
+
+def _bytes(kernel: ir.Kernel, name: str) -> bool:
+    """Whether the elements are bytes, which may be anything."""
+    types = (p.type for p in kernel.params if p.name == name)
+    return any(isinstance(x, ir.Pointer) and isinstance(x.elem, ir.Int) and x.elem.bits == 8 for x in types)
+
+
+def _contents(v: View, o: Obligation, told: Proposal) -> Iterator[Term]:
+    """What ranges of contents among the clauses say of the values that were read."""
+    for text in told:
+        match = of_memory(text)
+        if match is not None and match[0] == "content":
+            yield from contents(v.c, o, match[1], match[2])
+
+
+def contents(c: Claims, o: Obligation, buffer: str, rest: str) -> Iterator[Term]:
+    """``content(buffer, low, high)`` of each value that the claim speaks of."""
+    lowering = ClauseLowering(c.s.t, dict(c.s.symbols), lambda exact, *_: exact)
+    low, high = (lowering.int(text) for text in bounds(rest))
+    for x in c.data((*o.hyps, o.goal)):
+        if c.s.reads[x][0] == buffer:
+            yield c.s.t.le(low, x)
+            yield c.s.t.le(x, high)
+
+
+def _signs(v: View, o: Obligation, least: int = 0) -> list[Term]:
+    """Sizes of which nothing says that they are ``least`` or more."""
+    return [a for a in atoms([*o.hyps, o.goal]) if a in v.symbol_of and (a.lo is None or a.lo < least)]
 
 
 def _sign(v: View, text: str) -> Iterator[Term]:
@@ -239,7 +339,8 @@ def _apart(v: View, o: Obligation) -> Iterator[Proposal]:
     s, t = v.c.s, v.c.s.t
     ones = [f for text in single for f in _equal(v, text)]
     uppers = Uppers(t, [*ones, *o.hyps, *o.facts], v.launch)
-    positive = tuple(f"{v.symbol_of[a]} >= 1" for a in _signs(v, o))
+    arguments = set(v.bare.names.values())
+    positive = tuple(f"{v.symbol_of[a]} >= 1" for a in _signs(v, o, 1) if v.symbol_of[a] in arguments)
     more = Uppers(t, [*(f for x in positive for f in _sign(v, x)), *ones, *o.hyps, *o.facts], v.launch)
     found: dict[Proposal, None] = {}
     for hyp in conjuncts(o.hyps):
@@ -393,6 +494,12 @@ def fixed_blocks(kernel: ir.Kernel, bare: Bare) -> list[tuple[Clause, ...]]:
         shapes += [[f"{x} == {a}"] for a in sizes]
     found = (dict.fromkeys((*ones, *shape)) for shape in shapes[:MAX_BLOCKS])
     return [tuple(Clause(text, "assumed") for text in texts_) for texts_ in found]
+
+
+def sizes(kernel: ir.Kernel, bare: Bare) -> list[str]:
+    """Integer arguments that may be negative as far as their type goes, though sizes never are."""
+    signed = (p.name for p in kernel.params if isinstance(p.type, ir.Int) and p.type.signed)
+    return [bare.names[name] for name in signed if name in bare.names]
 
 
 def named_sizes(kernel: ir.Kernel) -> list[int]:

@@ -98,6 +98,9 @@ class Uppers(Bounds):
     def _cost(self, p: Poly) -> tuple[int, int, int]:
         used = atoms([self.t.from_poly(p)])
         launch = sum(a in self.launch for a in used)
+        launch += 8 * sum(
+            sum(a in self.launch for a in m) > 1 for m in p
+        )  # threads of a launch: rounded up mostly
         inner = (c for a in used if isinstance(a, PolyTerm) for _, c in a.monos)
         launch += 5 * sum(
             abs(c) > BIG for c in (*p.values(), *inner)
