@@ -276,6 +276,8 @@ def _demangled(name: str) -> str:
     }
     if name.startswith("__x86_indirect_thunk"):
         return "a function through a pointer"
+    if name.startswith("_ZTV"):
+        return "a virtual function"
     found = re.match(r"_ZN?K?(?:\d+[A-Za-z_]\w*?)*?(\d+)([A-Za-z_]\w*)", name)
     return known.get(name) or (found[2][: int(found[1])] if found else name)
 

@@ -132,6 +132,8 @@ class _Rewriter:
                 scopes.append(self._opens_namespace(index))
             elif word == "}" and scopes:
                 scopes.pop()
+            elif word == "<" and [t.text for t in tokens[index + 1 : index + 3]] == ["<", "<"]:
+                raise _Refused("a launch from a kernel", token.start)
             elif word == "[" and index + 1 < len(tokens) and tokens[index + 1].text == "[":
                 self._check_attribute(index + 2, "]")
         return at_file

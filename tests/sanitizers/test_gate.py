@@ -123,6 +123,7 @@ def test_no_contract_and_no_time_are_inconclusive(gate: Any) -> None:
         ('asm volatile("mma.sync.aligned.m16n8k8" : : );', "inline assembler mma.sync.aligned.m16n8k8"),
         ("y[0] = tex2D<float>(0, 1, 2);", "tex2D is not known"),
         ("float* p = new float[4]; y[0] = p[0];", "operator new"),
+        ("f<<<1, 1>>>(x, y, n);", "a launch from a kernel"),
     ],
 )
 def test_what_has_no_meaning_is_refused_by_name(body: str, words: str, gate: Any) -> None:
