@@ -80,6 +80,24 @@ NOT_FENCED = """__global__ void f(volatile int* flag, int* data, int* y) {
 }
 """
 CASES: dict[str, tuple[Any, ...]] = {
+    "bytes of floats, each by its own thread": (
+        """__global__ void f(float* x) {
+  unsigned char* b = reinterpret_cast<unsigned char*>(x);
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  b[i] = b[i] + 1;
+}
+""",
+        ["x f32 32"], (2, 1, 1), (64, 1, 1),
+    ),
+    "halves of floats, read whole by another thread": (
+        """__global__ void f(float* x, float* y) {
+  __half* h = reinterpret_cast<__half*>(x);
+  h[threadIdx.x] = h[threadIdx.x] + __float2half(1.0f);  //! race-global
+  y[threadIdx.x] = x[threadIdx.x / 2];  //! race-global
+}
+""",
+        ["x f32 32", "y f32 64 empty"], (1, 1, 1), (64, 1, 1),
+    ),
     "tree reduction": (REDUCE, ["x f32 512", "y f32 4 empty"], (4, 1, 1), (128, 1, 1), 0, ("128",)),
     "tree reduction without its barrier": (
         REDUCE.replace("s[t + d];\n    __syncthreads();", "s[t + d];  //! race-shared\n"),

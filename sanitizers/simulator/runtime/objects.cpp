@@ -75,6 +75,47 @@ void each_part(Object& object, const Visit& visit) {  // what makes up a shared 
     });
 }
 
+void place_arrays(Object& object) {
+    each_array(object, [&](auto*& array, size_t offset) {
+        array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(object.shadow + offset);
+    });
+}
+
+constexpr size_t STRETCH = 1 << 20;  // cells
+
+bool untouched(const void* from, size_t size) {
+    static unsigned char resident[STRETCH * sizeof(Stamp) / 4096 + 2];
+    uintptr_t first = reinterpret_cast<uintptr_t>(from) & ~uintptr_t(4095);
+    size_t count = (pages(reinterpret_cast<uintptr_t>(from) + size) - first) / 4096;
+    return mincore(reinterpret_cast<void*>(first), count * 4096, resident) == 0 && memchr(resident, 1, count) == nullptr;
+}
+
+// The cell of one granule becomes those of its parts. From the last to the first, since both may lie in the same arrays.
+void split(const Object& from, Object& to, size_t index, size_t parts) {
+    Cell large = Object(from).cell(index);
+    if (large.write == 0 && large.read == 0 && from.shadow != to.shadow) {
+        return;
+    }
+    const Stamp write = large.write, read = large.read, block_read = large.block_read;
+    const uint32_t write_pc = large.write_pc, read_pc = large.read_pc, block_read_pc = large.block_read_pc;
+    const Others others = large.others;
+    const Extra extra = from.extras[index];
+    for (size_t part = parts; part-- > 0;) {
+        Stamp bits = ((Stamp(1) << (1u << to.shift)) - 1) << (part << to.shift);
+        auto piece = [&](Stamp stamp) { return stamp & bits ? stamp | MASK_ALL : stamp & ~MASK_ALL; };
+        Cell small = to.cell(index * parts + part);
+        small.write = piece(write);
+        small.read = piece(read);
+        small.block_read = piece(block_read);
+        small.write_pc = write_pc;
+        small.read_pc = read_pc;
+        small.block_read_pc = block_read_pc;
+        small.others = others;
+        to.extras[index * parts + part] = extra;
+        to.extras[index * parts + part].atomic = piece(extra.atomic);
+    }
+}
+
 void name_dynamic(size_t element, const char* name) {
     objects[DYNAMIC_SLOT].element = uint32_t(element);
     objects[DYNAMIC_SLOT].name = name;
@@ -111,9 +152,7 @@ uint32_t add_object(Kind kind, size_t size, size_t capacity, uint32_t element, b
         g.stopped = "the address space";
         return 0;
     }
-    each_array(object, [&](auto*& array, size_t offset) {
-        array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(object.shadow + offset);
-    });
+    place_arrays(object);
     count_granules(object);
     objects[slot] = object;
     if (placed == 0) {
@@ -137,31 +176,34 @@ void place_declarations() {
     }
 }
 
-// Cells of a shared object that is accessed in smaller pieces than its granule: from now on each piece has its own.
+// Cells of an object that is accessed in smaller pieces than its granule: from now on each piece has its own.
 void refine(Object& object, uint32_t bytes) {
+    const Object old = object;
     uint8_t shift = bytes >= 2 ? 1 : 0;
-    size_t parts = size_t(1) << (object.shift - shift), old_bytes = size_t(1) << object.shift;
-    for (size_t i = (object.size + old_bytes - 1) >> object.shift; i-- > 0;) {
-        Cell cell = object.cell(i);
-        const Stamp write = cell.write, read = cell.read;
-        const uint32_t write_pc = cell.write_pc, read_pc = cell.read_pc;
-        const Others others = cell.others;
-        const Extra extra = object.extras[i];
-        for (size_t part = parts; part-- > 0;) {
-            Stamp bits = ((Stamp(1) << (1u << shift)) - 1) << (part << shift);
-            auto piece = [&](Stamp stamp) { return stamp & bits ? stamp | MASK_ALL : stamp & ~MASK_ALL; };
-            Cell small = object.cell(i * parts + part);
-            small.write = piece(write);
-            small.read = piece(read);
-            small.write_pc = write_pc;
-            small.read_pc = read_pc;
-            small.others = others;
-            object.extras[i * parts + part] = extra;
-            object.extras[i * parts + part].atomic = piece(extra.atomic);
-        }
-    }
     object.shift = shift;
     count_granules(object);
+    if (object.kind != Kind::Shared) {  // which has room for them
+        object.shadow = static_cast<char*>(reserve(0, shadow_bytes(object)));
+        if (object.shadow == nullptr) {
+            object = old;
+            simt_unsupported("a buffer that is accessed in pieces of its elements, for which there is no address space", nullptr);
+        }
+        place_arrays(object);
+    }
+    size_t parts = size_t(1) << (old.shift - shift), cells = ((old.size - 1) >> old.shift) + 1;
+    for (size_t stretch = (cells - 1) / STRETCH + 1; stretch-- > 0;) {
+        size_t first = stretch * STRETCH, last = std::min(cells, first + STRETCH);
+        if (untouched(old.write + first, (last - first) * sizeof(Stamp)) && untouched(old.read + first, (last - first) * sizeof(Stamp))) {
+            continue;
+        }
+        for (size_t i = last; i-- > first;) {
+            split(old, object, i, parts);
+        }
+    }
+    if (object.kind != Kind::Shared) {
+        Object gone = old;
+        munmap(gone.shadow, shadow_bytes(gone));
+    }
 }
 
 int nearest_object(uintptr_t address) {

@@ -305,7 +305,7 @@ void check_object(Object& object, const Access& access) {
         }
     }
     g.wrote |= access.write && !access.atomic;
-    if (SIMT_UNLIKELY(access.size < 1u << object.shift) && object.kind == Kind::Shared) {
+    if (SIMT_UNLIKELY(access.size < 1u << object.shift)) {
         refine(object, access.size);
     }
     check_cells(object, offset, access);
