@@ -214,8 +214,14 @@ class Interval:
         )
 
     def erf(self) -> Interval:
-        """erff: 2 ulp; the usual rational approximations: 2e-7 absolute."""
-        return _make(torch.erf(self.lo), torch.erf(self.hi), self.nan, self.fmt).rounded(2, 2).clip(-1.0, 1.0)
+        """erff: 2 ulp; the usual rational approximations, whose terms are of size 1: a few units absolute."""
+        return _make(torch.erf(self.lo), torch.erf(self.hi), self.nan, self.fmt).rounded(2, 4).clip(-1.0, 1.0)
+
+    def wave(self, function: Callable[[Tensor], Tensor]) -> Interval:
+        """sinf and cosf: 2 ulp; __sinf and __cosf: 2**-21.41 within a period. No steeper than 1."""
+        middle, radius = function((self.lo + self.hi) / 2), (self.hi - self.lo) / 2
+        bad = self.nan | _infinite(self)
+        return _make(middle - radius, middle + radius, bad, self.fmt).rounded(2, 3.1).clip(-1.0, 1.0)
 
     def clip(self, low: float, high: float) -> Interval:
         """Known range, up to one rounding of its ends."""
@@ -392,16 +398,28 @@ def reduced_loss(each: Interval, reduction: str) -> Interval:
 
 
 def exponentials(x: Interval, axis: Sequence[int]) -> tuple[Interval, Interval, Interval]:
-    """(max, exp(x - max), their sum). The online form rescales its sum up to k times: 5k roundings instead of k."""
+    """(max, exp(x - max), their sum). The online form rescales its sum up to k times: 5k roundings instead of k.
+
+    ``exp2(x·log2 e - max·log2 e)``, as attention kernels write it, rounds both products: |x|·u and |max|·u more.
+    """
     m = x.amax(axis, keepdim=True)
-    e = (x - m).exp()
+    d, slack = x - m, scaled_apart(x, m)
+    e = _make(d.lo - slack, d.hi + slack, d.nan, x.fmt).exp()
     k = math.prod(x.lo.shape[d] for d in axis)
     return m, e, e.sum(axis, keepdim=True, extra=4 * k + 2).at_least(0.0)
 
 
 def softmax(x: Interval, dim: object) -> Interval:
-    _, e, total = exponentials(x, axes(x, dim))
-    return (e / total.at_least(1.0 - 0.5 * min(1.0, 1e3 * x.fmt.unit))).at_least(0.0)
+    m, e, total = exponentials(x, axes(x, dim))
+    least = (1.0 - 0.5 * min(1.0, 1e3 * x.fmt.unit)) * torch.exp(-scaled_apart(m, m))
+    total = Interval(total.lo.maximum(least), total.hi.maximum(least), total.nan, x.fmt)
+    return (e / total).at_least(0.0)
+
+
+def scaled_apart(x: Interval, m: Interval) -> Tensor:
+    """What the difference of two rounded products is off by, in units of x."""
+    ends = [torch.maximum(v.lo.abs(), v.hi.abs()) for v in (x, m)]
+    return torch.nan_to_num(2.0 * x.fmt.unit * (ends[0] + ends[1]), nan=0.0, posinf=0.0)
 
 
 def normalized(

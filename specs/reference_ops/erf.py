@@ -1,6 +1,6 @@
 """erf(x), element by element.
 
-Tolerance: 2 ulp (``erff``), or 2 units absolute for the usual rational approximations, whose terms have size 1.
+Tolerance: 2 ulp (``erff``), or 4 units absolute for the usual rational approximations, whose terms have size 1.
 """
 
 from __future__ import annotations

@@ -75,9 +75,49 @@ def product(a: Any, b: Any) -> Any:
     return sequential(np.swapaxes(a[..., :, :, None] * b[..., None, :, :], -1, -2))
 
 
+def erf_by_polynomial(x: Any) -> Any:
+    a = np.abs(x)
+    q = F(1) / (F(1) + F(0.3275911) * a)
+    total = F(1.061405429)
+    for c in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        total = F(c) + q * total
+    return np.copysign(F(1) - q * total * e32(-a * a), x)
+
+
+def softmax_by_exp2(x: Any) -> Any:
+    scaled = x * F(1.44269504)
+    e = np.exp2(scaled - x.max(-1, keepdims=True) * F(1.44269504), dtype=F)
+    return e * (F(1) / sequential(e)[..., None])
+
+
+def rope(x: Any, c: Any, s: Any) -> Any:
+    a, b = np.split(x, 2, axis=-1)
+    return np.concatenate([a * c - b * s, b * c + a * s], axis=-1)
+
+
+def half_turned(x: Any) -> Any:
+    a, b = np.split(x, 2, axis=-1)
+    return np.concatenate([-b, a], axis=-1)
+
+
+def rope_pairs(x: Any, c: Any, s: Any) -> Any:
+    a, b = x[..., ::2], x[..., 1::2]
+    return np.stack([a * c - b * s, b * c + a * s], axis=-1).reshape(x.shape)
+
+
+def mlp(x: Any, g: Any, u: Any, d: Any) -> Any:
+    opened = product(x, g)
+    return product(opened * sigmoid(opened) * product(x, u), d)
+
+
+def gelu_exact(x: Any) -> Any:
+    return F(0.5) * x * (F(1) + erf(x * F(0.70710678)).astype(F))
+
+
 FLAT: Shapes = [(257,)]
 ROWS: Shapes = [(5, 33)]
 Entry = tuple[str, dict[str, Any], Shapes, Formula]
+ROPE = "rotary_embedding"
 SDPA, T2, T3 = "scaled_dot_product_attention", "conv_transpose2d", "conv_transpose3d"
 RIGHT: list[Entry] = [
     ("relu", {}, FLAT, lambda x: np.maximum(x, F(0))),
@@ -168,6 +208,7 @@ RIGHT: list[Entry] = [
     ("argmin", {"dim": None, "keepdim": False}, FLAT, lambda x: x.argmin()),
     ("softmax", {"dim": -1}, ROWS, lambda x: softmax(x)),
     ("softmax", {"dim": -1}, ROWS, online_softmax),
+    ("softmax", {"dim": -1}, ROWS, lambda x: softmax_by_exp2(x)),
     ("log_softmax", {"dim": -1}, ROWS, lambda x: shifted(x) - np.log(sequential(e32(shifted(x))))[:, None]),
     (
         "log_softmax",
@@ -284,8 +325,34 @@ RIGHT: list[Entry] = [
     ("logsumexp", {"dim": 1}, ROWS, lambda x: x.max(1) + np.log(sequential(e32(shifted(x))))),
     ("relu6", {}, FLAT, lambda x: np.minimum(np.maximum(x, F(0)), F(6))),
     ("erf", {}, FLAT, lambda x: erf(x).astype(F)),
+    ("erf", {}, FLAT, lambda x: erf_by_polynomial(x)),
+    ("sin", {}, FLAT, lambda x: np.sin(x.astype(float)).astype(F)),
+    ("cos", {}, FLAT, lambda x: np.cos(x.astype(float)).astype(F)),
+    (ROPE, {}, [(2, 7, 8), (7, 4), (7, 4)], lambda x, c, s: rope(x, c, s)),
+    (ROPE, {}, [(2, 7, 8), (7, 8), (7, 8)], lambda x, c, s: x * c + half_turned(x) * s),
+    (ROPE, {"interleaved": True}, [(7, 8), (7, 4), (7, 4)], lambda x, c, s: rope_pairs(x, c, s)),
+    (ROPE, {"dim": -3}, [(7, 2, 8), (7, 4), (7, 4)], lambda x, c, s: rope(x, c[:, None], s[:, None])),
+    ("fused_mlp", {}, [(5, 9), (7, 9), (7, 9), (3, 7)], lambda x, g, u, d: mlp(x, g.T, u.T, d.T)),
+    (
+        "fused_mlp",
+        {"transposed": True, "activation": "gelu"},
+        [(5, 9), (9, 7), (9, 7), (7, 3)],
+        lambda x, g, u, d: product(gelu_exact(product(x, g)) * product(x, u), d),
+    ),
 ]
 WRONG: list[Entry] = [
+    ("sin", {}, FLAT, lambda x: x - x**3 / F(6)),
+    ("cos", {}, FLAT, lambda x: np.sin(x.astype(float)).astype(F)),
+    (ROPE, {}, [(2, 7, 8), (7, 4), (7, 4)], lambda x, c, s: rope(x, c, -s)),
+    (ROPE, {}, [(7, 8), (7, 4), (7, 4)], lambda x, c, s: rope_pairs(x, c, s)),
+    (ROPE, {"dim": -3}, [(7, 7, 8), (7, 4), (7, 4)], lambda x, c, s: rope(x, c, s)),
+    ("fused_mlp", {}, [(5, 9), (7, 9), (7, 9), (3, 7)], lambda x, g, u, d: mlp(x, u.T, g.T, d.T)),
+    (
+        "fused_mlp",
+        {},
+        [(5, 9), (7, 9), (7, 9), (3, 7)],
+        lambda x, g, u, d: product(product(x, g.T) * product(x, u.T), d.T),
+    ),
     ("relu", {}, FLAT, lambda x: np.maximum(x, F(1e-6))),
     ("relu", {}, FLAT, np.abs),
     ("gelu", {"approximate": "none"}, FLAT, lambda x: gelu_tanh(x)),
