@@ -189,23 +189,20 @@ class Run:
         self.speculative = 0
         self.skippable = 0
         """Inside a loop that need not be followed if that costs a path, or many steps."""
-        self.patience = 0
-        """The step at which such a loop is left."""
+        self.patience = 0  # the step at which such a loop is left
         self.names: dict[str, int] = {}
         self.chosen: dict[str, Int] = {}
         """The ints that arguments of the model are, which are used where only an int can be."""
         self.writes: list[tuple[int, str, bool]] = []
         """(launches so far, storage, by the last launch) of every write that the host code makes or hands to a kernel."""
-        self.began = 0
-        """How many of them there were before forward."""
+        self.began = 0  # how many of them there were before forward
         self.plain_strides: dict[str, str] = {}
         """Storage -> name of tensors whose strides are taken for those of a new tensor of the same sizes."""
         self.loop_writes: list[tuple[frozenset[int], str]] = []
         """(loops around, storage) of every write inside of a loop, also to what may overlap."""
         self.one_round = False
         """Of a loop with launches that is run a known number of times, each path follows one round (see loops)."""
-        self.returned: Tensor | None = None
-        """What the launcher or the model returns."""
+        self.returned: Tensor | None = None  # by the launcher or the model
         self.numel_prefer: dict[str, str] = {}
         self.tensor_of_storage: dict[str, set[str]] = {}
         self.caller_dims: list[tuple[Int, ...]] = []
@@ -543,8 +540,8 @@ class Run:
         root = self.root(key)
         held = self.storages.get(root)
         anywhere = held is None or held.how in ("view", "part")  # of something that is not followed
-        changed = self.storages if anywhere else (root,)
-        self.writes += [(len(self.launches), self.root(n), by_launch) for n in changed]
+        names = self.storages if anywhere else (root,)
+        self.writes += [(len(self.launches), self.root(n), by_launch) for n in names]
         separate = held is not None and (held.caller or held.how in ("fresh", "cuda"))
         for name, storage in self.storages.items():
             other = self.root(name)
