@@ -97,6 +97,8 @@ RIGHT = {
     "a stream that is waited for": MODEL
     + "        side = torch.cuda.Stream()\n        with torch.cuda.stream(side):\n            y = ext.add(x)\n"
     "        torch.cuda.current_stream().wait_stream(side)\n        return y\n",
+    "a setting of the build": "import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '8.0'\n" + MODEL + "        return ext.add(x)\n",
+    "a counter that nobody asks": "class ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.n = 0\n    def forward(self, x):\n        self.n += 1\n        return ext.add(x)\n",
     "cuDNN's search": "torch.backends.cudnn.benchmark = True\n" + MODEL + "        return ext.add(x)\n",
 }
 
@@ -136,6 +138,14 @@ WRONG = {
     "half": ("reduced-precision", MODEL + "        return ext.add(x.to(torch.float16).float())\n"),
     "autocast": ("numeric-flags", MODEL + "        with torch.autocast('cuda'):\n            return ext.add(x)\n"),
     "earlier solutions": ("outside-data", "import glob\nfound = glob.glob('../*/best.py')\n" + MODEL + "        return ext.add(x)\n"),
+    "a variable of the environment": ("outside-state", "import os\n" + MODEL + "        return ext.add(x) if os.environ.get('A') else ext.add(x)\n"),
+    "the time": ("outside-state", "from time import time as now\n" + MODEL + "        return ext.add(x) * (1.0 if now() < 2e9 else 1.1)\n"),
+    "chance": ("outside-state", "import random as r\n" + MODEL + "        return ext.add(x) if r.random() > 1e-4 else x\n"),
+    "torch's chance": ("outside-state", MODEL + "        y = ext.add(x)\n        return y if torch.rand(1) > 1e-4 else x\n"),
+    "the number of calls": ("outside-state", MODEL + "        self.n += 1\n        return ext.add(x) if self.n < 500 else x\n"),
+    "the number of calls, renamed": ("outside-state", MODEL + "        self.n = self.n + 1\n        k = self.n\n        return ext.add(x) if k < 500 else x\n"),
+    "a counter of the module": ("outside-state", "n = 0\n" + MODEL + "        global n\n        n += 1\n        return ext.add(x) if n < 500 else x\n"),
+    "the process": ("outside-state", "import os\n" + MODEL + "        return self.run(x)\n    def run(self, x):\n        return ext.add(x) if os.getpid() % 2 else x\n"),
     "writes a source": ("outside-data", "open('tolerance.h', 'w').write('1')\n" + MODEL + "        return ext.add(x)\n"),
 }  # fmt: skip
 
@@ -151,6 +161,10 @@ HOST = {
     "no launch": ("kernel-not-used", "    add_kernel<<<(x.numel() + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), x.numel());\n", ""),
     "kept between calls": ("result-cache", "    auto y = torch::empty_like(x);", "    static torch::Tensor y = torch::empty_like(x);"),
     "caught": ("fallback", "    auto y = torch::empty_like(x);", "    try { x.clone(); } catch (...) { return x; }\n    auto y = torch::empty_like(x);"),
+    "a static counter": ("outside-state", "    auto y = torch::empty_like(x);", "    static int calls = 0;\n    auto y = torch::empty_like(x);\n    if (++calls > 500) return y;"),
+    "rand": ("outside-state", "    auto y = torch::empty_like(x);", "    auto y = torch::empty_like(x);\n    if (rand() % 1000 == 0) return y;"),
+    "getenv": ("outside-state", "    auto y = torch::empty_like(x);", "    auto y = torch::empty_like(x);\n    if (std::getenv(\"CI\")) return y;"),
+    "a clock": ("outside-state", "    auto y = torch::empty_like(x);", "    auto y = torch::empty_like(x);\n    if (std::chrono::steady_clock::now().time_since_epoch().count() % 9 == 0) return y;"),
     "a thread": ("background-work", "    auto y = torch::empty_like(x);", "    std::thread t([] {});\n    auto y = torch::empty_like(x);"),
 }  # fmt: skip
 
