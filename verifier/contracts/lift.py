@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from specs.location import Span
@@ -38,6 +38,7 @@ from verifier.contracts.objects import (
     Address,
     Function,
     Items,
+    Optional,
     Pointer,
     Record,
     Tensor,
@@ -163,6 +164,7 @@ class Host(Declarations):
             gap = f"{where}: host code not understood: {message}"
             if gap not in self.run.gaps:
                 self.run.gaps.append(gap)
+        put_back = self._set_aside(function, args)
         self.stack.append(usr)
         try:
             for index, param in enumerate(function["params"]):
@@ -178,7 +180,7 @@ class Host(Declarations):
             try:
                 self.exec(function["body"])
             except Return as result:
-                if isinstance(result.value, Record | Items):
+                if isinstance(result.value, Record | Items) or put_back is not None:
                     for cell in cells_in(result.value):  # perhaps into itself, where nothing is copied
                         if declared_in(cell, function):
                             raise Refused(f"{name} returns an object that points into {name}") from None
@@ -186,6 +188,63 @@ class Host(Declarations):
             return Unknown("void")
         finally:
             self.stack.pop()
+            if put_back is not None:
+                put_back()
+
+    def _set_aside(self, function: Node, args: list[Value]) -> Callable[[], None] | None:
+        """Another instance of a template that is running has variables of the same names: away while this one runs.
+
+        None if there is none. Refused where something leads from this call into those variables.
+        """
+        text = function["lines"], (function["body"] or {}).get("s")
+        running = (self.code.functions[usr] for usr in self.stack if usr in self.code.functions)
+        if not any((f["lines"], (f["body"] or {}).get("s")) == text for f in running):
+            return None
+
+        def own() -> set[str]:
+            held = {*self.cells, *self.references, *self.escaped, *self.constant}
+            return {cell for cell in held if declared_in(cell, function)}
+
+        before = own()
+        around = [v for c, v in (*self.cells.items(), *self.references.items()) if c not in before]
+        followed = {*self.followers, *(n for names in self.followers.values() for n in names)}
+        if before & (followed | {cell for v in (*args, *around) for cell in self._reached(v)}):
+            raise Refused(f"{function['name']} is recursive")
+        cells = {c: self.cells[c] for c in before if c in self.cells}
+        references = {c: self.references[c] for c in before if c in self.references}
+        escaped, constant = self.escaped & before, self.constant & before
+
+        def clear() -> None:
+            for cell in own():
+                self.cells.pop(cell, None)
+                self.references.pop(cell, None)
+                self.escaped.discard(cell)
+                self.constant.discard(cell)
+
+        def put_back() -> None:
+            clear()
+            self.cells.update(cells)
+            self.references.update(references)
+            self.escaped |= escaped
+            self.constant |= constant
+
+        clear()
+        return put_back
+
+    def _reached(self, value: Value) -> Iterator[str]:
+        """The variables that a value points to, or that the code in it names."""
+        yield from cells_in(value)
+        match value:
+            case Function(node=dict(node)) if node.get("body"):
+                yield from effects(self.code, node["body"]).named
+            case Items(items=items):
+                for item in items:
+                    yield from self._reached(item)
+            case Record(fields=fields):
+                for item in fields.values():
+                    yield from self._reached(item)
+            case Optional(value=inner):
+                yield from self._reached(inner)
 
     def _apart(self, usr: str) -> bool:
         """A function with loops that touches nothing of the device, as ``_inert``, with a result that may matter."""
@@ -279,12 +338,15 @@ class Host(Declarations):
             raise Refused("a lambda without a body")
         if copies and any(cell in effects(self.code, node["body"]).taken for cell in copies):
             raise Refused(f"{self.span(callee)}: a lambda that takes the address of its copy of a variable")
+        running = f"lambda {node['body'].get('s')}"
+        if running in self.stack:  # its variables have the names of those of the call around this one
+            raise Refused(f"{self.span(callee)}: a recursive lambda")
         saved = {cell: self.cells.get(cell) for cell in copies}
         references = dict(self.references)
         for cell, value in copies.items():
             self.cells[cell] = value
             self.references.pop(cell, None)
-        self.stack.append("lambda")
+        self.stack.append(running)
         if copies and self._leads_into(copies, node):
             raise Refused(f"{self.span(callee)}: a lambda with another name for what it copies")
         result: Value = Unknown("void")
