@@ -450,11 +450,15 @@ def test_calls_in_methods_that_forward_does_not_reach_count_too(tmp_path: Path) 
     assert all(c.buffer("x").extent != "n" for c in only.contracts)  # type: ignore[union-attr]
 
 
-def test_the_callers_own_tensors_may_be_on_the_cpu(tmp_path: Path) -> None:
-    second = lift(
-        "return ops.scale(x, self.table, 1)", problem(tmp_path), "self.table = torch.ones(features)"
-    ).contracts[1]
-    assert "same_device(x)" in assumed(second)
+def test_the_callers_own_tensors_are_where_they_were_made(tmp_path: Path) -> None:
+    cpu, there = (
+        lift(
+            "return ops.scale(x, self.table, 1)", problem(tmp_path), f"self.table = torch.ones(features{on})"
+        )
+        for on in ("", ", device=torch.device('cuda')")
+    )
+    assert any("CPU" in gap for gap in cpu.contracts[1].gaps)
+    assert "same_device(x)" in assumed(there.contracts[1]) and not there.contracts[1].gaps
 
 
 def test_a_parameter_made_of_another_shares_its_memory(tmp_path: Path) -> None:

@@ -116,8 +116,11 @@ class Caller(Statements):
         for name, value in owner.attributes.items():
             nested = isinstance(owner, Layer) and owner.kind in ("Sequential", "ModuleList")
             label = name.removeprefix("_") if nested else name
-            if isinstance(value, Tensor) and not self.run.storages[value.storage].source:
-                self.run.storages[value.storage].source = f"parameter {prefix}{label}"
+            if isinstance(value, Tensor):
+                storage = self.run.storages[value.storage]
+                storage.source = storage.source or f"parameter {prefix}{label}"
+                if storage.gap == tensors.ON_CPU and value.storage in self.registered:
+                    storage.gap = ""  # whoever moves the model moves what is registered, and nothing else
             elif isinstance(value, PyObject | Layer):
                 self._name_parameters(value, f"{prefix}{label}.", seen)
 

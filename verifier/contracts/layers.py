@@ -252,7 +252,8 @@ def apply(
     if layer.kind in ("LSTM", "GRU", "RNN", "LSTMCell", "MultiheadAttention"):
         return Unknown(f"the results of {layer.kind}")
     if layer.changed or len(args) > 1 or kwargs:
-        return tensors.opaque(run, hint, f"{layer.kind} that the caller has changed")
+        of = [*args, *kwargs.values()]
+        return tensors.opaque(run, hint, f"{layer.kind} that the caller has changed", None, of)
     if layer.kind in _SAME or layer.kind in _NORM:
         others = [v for k, v in layer.attributes.items() if k.startswith("_")]
         given = layer.attributes.get(f"_{_IN_PLACE.get(layer.kind, -1)}", FALSE)
@@ -291,7 +292,7 @@ def apply(
         return tensors.allocate(run, hint, out, dtype, initialized=True, layout="free")
     if layer.kind in _CONV or layer.kind in _POOL or layer.kind.startswith(_ALLOCATING):
         return tensors.allocate_unknown(run, hint, dtype)
-    return tensors.opaque(run, hint, f"the result of {layer.kind}", dtype)
+    return tensors.opaque(run, hint, f"the result of {layer.kind}", dtype, [x])
 
 
 def _same_channels(run: Run, layer: Layer, dims: tuple[Int, ...] | None, span: Span) -> None:

@@ -51,7 +51,7 @@ from verifier.contracts.python_values import (
     plain,
     reaches,
 )
-from verifier.contracts.run import Dead
+from verifier.contracts.run import Dead, Refused
 from verifier.contracts.values import (
     PY,
     TRUE,
@@ -236,7 +236,10 @@ class Calls(Library):
             "tolist",
             "get_device",
         ):
+            self.dissolve([owner])
             return Unknown(f"{name}()")
+        if name == "new_empty_strided":
+            owner = tensors.replace(owner, layout="other")
         if torch_ops.may_convert(name) and not self._only_moves([*values, *named.values()], name):
             return tensors.opaque(self.run, hint or name, f"{name}() that is not followed", None, [owner])
         made = torch_ops.call_method(self.run, owner, name, values, named, self.span(node), hint)
@@ -266,6 +269,8 @@ class Calls(Library):
                 value,
                 *_,
             ]:
+                if isinstance(value, Tensor):
+                    self.registered.add(value.storage)
                 self.set_attribute(owner, text, value, node)
                 return Null()
             case (("cuda" | "to" | "eval" | "train" | "requires_grad_"), _):
@@ -464,6 +469,8 @@ class Calls(Library):
         """What pybind11 makes of an argument; it throws for an int that the C type cannot hold."""
         type_ = param["type"]
         dtype = dtype_of(type_)
+        if isinstance(value, BoundMethod) and isinstance(value.owner, Tensor) and "Tensor" in type_:
+            value = tensors.opaque(self.run, param["name"] or "tensor", value.name, None, [value.owner])
         if isinstance(value, BoundMethod | Dotted):
             value = Unknown(value.name)
         if dtype in ("f32", "f64", "f16", "bf16"):
@@ -505,9 +512,13 @@ class Calls(Library):
         if "Tensor" in type_ and isinstance(value, Unknown):
             if type_.startswith("std::optional"):
                 return free_argument(self.run, param)
+            if "vector" in type_ and self.dissolved:
+                raise Refused(f"{span}: tensors that are not followed: {self.dissolved}")
             if "vector" in type_:
                 return Unknown(value.why)
-            return tensors.opaque(self.run, param["name"] or "tensor", value.why)
+            made = tensors.opaque(self.run, param["name"] or "tensor", value.why)
+            self.run.storages[made.storage].gap = self.dissolved
+            return made
         if isinstance(
             value, Int | Bool | Float | Tensor | Items | Null | Text | Unknown | Optional | Sizes | Dtype
         ):

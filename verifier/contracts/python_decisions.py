@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from specs.clauses import ClauseError, ClauseUndefined, evaluate
@@ -22,6 +22,7 @@ from verifier.contracts.objects import (
     Null,
     Optional,
     Sizes,
+    Tensor,
     Text,
     Unknown,
 )
@@ -90,6 +91,10 @@ class Decisions:
         self.called: set[str] = set()
         self.memory: dict[int, str] = {}
         """The storage of each memory of the problem's inputs."""
+        self.dissolved = ""
+        """Why a tensor that is not followed may be one that kernels cannot use: one of which more was known is a part of it."""
+        self.registered: set[str] = set()
+        """Memory of parameters and buffers."""
         self.evaluated: set[tuple[int, int]] = set()
         """Places of the calls that were followed."""
         self.running = False
@@ -191,6 +196,13 @@ class Decisions:
         self.running, self.started = True, births()
         for storage in self.run.storages.values():
             storage.zero, storage.content = False, None
+
+    def dissolve(self, values: Iterable[Any]) -> None:
+        """Parts of these are not followed from here on; what was known to be wrong of them is kept."""
+        for value in values:
+            if isinstance(value, Tensor):
+                repeated = tensors.overlapping(value) if tensors.overlaps(self.run, value) else ""
+                self.dissolved = repeated or tensors.out_of_reach(self.run, [value]) or self.dissolved
 
     def forget_contents(self) -> None:
         """Something may have written to any tensor."""

@@ -421,6 +421,8 @@ class Expressions(Operators):
                 ("typing.", "builtins.", "os.environ", "collections.abc.")
             ):
                 return Unknown(name)
+        if isinstance(base, Items | PyList):
+            self.dissolve(base.items)
         if reaches(base) or isinstance(base, Dotted | Null):
             self.refuse(node, "which part of the model this is,")
         return Unknown(f"{self.span(node)}: an element")

@@ -109,6 +109,13 @@ _ON_DEVICE = frozenset(
     (*torch_ops.CREATE, "tensor", "arange", "eye", "linspace", "logspace", "scalar_tensor", "randperm")
 )
 """Functions that make a tensor where ``device`` says, on the CPU without it."""
+_WINDOWS = frozenset(
+    "range hann_window hamming_window blackman_window bartlett_window kaiser_window tril_indices triu_indices "
+    "empty_permuted".split()
+)
+"""More of them, of whose results no more is followed."""
+_FROM_DATA = frozenset("Tensor FloatTensor from_numpy as_tensor asarray frombuffer".split())
+"""Functions that make a tensor of numbers on the CPU."""
 _QUERIES = frozenset(
     "is_tensor is_floating_point is_complex is_autocast_enabled numel allclose equal finfo iinfo Generator result_type "
     "promote_types can_cast broadcast_shapes".split()
@@ -235,6 +242,7 @@ class Library(Objects):
         source = args[0] if args else kwargs.get("data")
         if isinstance(source, Tensor):
             storage = self.run.storages[source.storage]
+            self.registered.add(source.storage)
             storage.host_name = hint or storage.host_name
             if not self.running:  # the model's parameters are loaded or filled before it is used
                 storage.initialized = True
@@ -275,10 +283,13 @@ class Library(Objects):
         ):  # several views with fewer elements in memory than their sizes say
             self.refuse(node, f"{name}()")
         made = self._torch_value(name, last, args, kwargs, node, hint)
-        if isinstance(made, Tensor) and self.running:
-            device = kwargs.get("device", Null())
+        device = kwargs.get("device", Null())
+        if last in _WINDOWS and isinstance(made, Unknown) and isinstance(device, Null):
+            made = tensors.allocate_unknown(self.run, hint or last, None)
+        if isinstance(made, Tensor):
             away = tensors.elsewhere(device)
-            if last in _ON_DEVICE and isinstance(device, Null):
+            copies = last in _FROM_DATA and not (args and isinstance(args[0], Tensor | Unknown))
+            if (last in _ON_DEVICE or last in _WINDOWS or copies) and isinstance(device, Null):
                 away = tensors.ON_CPU
             self.run.storages[made.storage].gap = away or self.run.storages[made.storage].gap
         return made
@@ -291,9 +302,13 @@ class Library(Objects):
             return args[0]
         if last in ("no_grad", "inference_mode", "enable_grad"):
             return Unknown(f"{name}()")
+        if last == "empty_strided":
+            strided = tensors.opaque(self.run, hint or last, name)
+            self.run.storages[strided.storage].gap = tensors.overlapping(strided)
+            return strided
         if torch_ops.changes_handle(last) or "out" in kwargs or last.startswith("set_"):
             self.refuse(node, f"{name}(), which may change a tensor in place,")
-        if last == "Tensor" and args and all(isinstance(a, Int) for a in args):
+        if last in ("Tensor", "FloatTensor") and args and all(isinstance(a, Int) for a in args):
             return torch_ops.call_function(self.run, "empty", args, {}, span, hint)
         if last in ("Tensor", "FloatTensor", "tensor", "linspace", "eye", "arange") and not any(
             isinstance(a, Tensor) for a in args
@@ -310,6 +325,7 @@ class Library(Objects):
         ):
             return tensors.opaque(self.run, hint or last, f"{name}(), which may share memory", None, args)
         if last in _PAIRS:
+            self.dissolve(args)
             return Unknown(f"{last}()")
         if last in ("batch_norm", "instance_norm"):
             for value in args[1:3]:

@@ -303,6 +303,8 @@ class Objects(Expressions):
                 return DEVICE
             case "is_cuda":
                 return Bool(fact=("cuda", owner.key, None))
+            case "real" | "imag" | "H" | "mH":
+                return tensors.opaque(self.run, name, f"the {name} part of a tensor", None, [owner])
             case "T" | "mT" | "data" | "ndim":
                 return torch_ops.call_method(self.run, owner, name, [], {}, self.span(node))
         return BoundMethod(owner, name)

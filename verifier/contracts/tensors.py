@@ -56,6 +56,7 @@ DTYPES = {
 DEVICE_ALIGN = 256
 ON_CPU = "it is a CPU tensor, whose memory the device cannot reach"
 ELSEWHERE = "it is on another device than the current one"
+SLICE = "a slice of "
 """The gap of memory that kernels cannot use."""
 
 _LONG = 100
@@ -234,15 +235,47 @@ def allocate(
     return Tensor(key, dims, dtype, key, layout, host_name=hint)
 
 
-def opaque(run: Run, hint: str, why: str, dtype: str | None = None, of: Iterable[Value] = ()) -> Tensor:
+def overlapping(tensor: Tensor) -> str:
+    return f"{tensor.host_name or tensor.key} has fewer elements in memory than its sizes say, or gaps, without contiguous()"
+
+
+def overlaps(run: Run, tensor: Tensor) -> bool:
+    """Whether several elements of a tensor may lie in one place, so that its memory is smaller than its sizes say.
+
+    Those of a slice do not: its last element lies at least as far from its first as if they stood side by side.
+    """
+    sliced = tensor.key == tensor.storage and run.storages[tensor.storage].gap.startswith(SLICE)
+    return tensor.layout == "other" and not sliced
+
+
+def out_of_reach(run: Run, values: Iterable[Value]) -> str:
+    """Why the device does not reach what is made of these: all that are tensors are elsewhere."""
+    found = [v for value in values for v in (value.items if isinstance(value, Items) else (value,))]
+    gaps = [run.storages[v.storage].gap for v in found if isinstance(v, Tensor) and v.storage in run.storages]
+    if not gaps or not all(g in (ON_CPU, ELSEWHERE) for g in gaps):
+        return ""
+    others = any(
+        isinstance(v, Unknown) for v in found
+    )  # a number on the CPU goes with them wherever they are
+    scalar = all(isinstance(v.dims, Shape) or not v.dims for v in found if isinstance(v, Tensor))
+    return "" if others and scalar else gaps[0]
+
+
+def opaque(
+    run: Run, hint: str, why: str, dtype: str | None = None, of: Iterable[Value] = (), copied: bool = False
+) -> Tensor:
     """A tensor of which nothing is known, not even that it is separate memory.
 
-    ``of``: what it was made of; where that has no contents it may have none.
+    ``of``: what it was made of; where that has no contents it may have none. Unless it is ``copied`` its elements may overlap
+    where those of its sources do.
     """
+    of = tuple(of)
     tensor = run.free_tensor(hint, dtype)
     storage = run.storages[tensor.storage]
     storage.how = "view"
     run.shapes[tensor.key].why = why
+    repeated = [v for v in of if isinstance(v, Tensor) and v.storage in run.storages and overlaps(run, v)]
+    storage.gap = overlapping(repeated[0]) if repeated and not copied else out_of_reach(run, of)
     keys = dict.fromkeys(v.storage for v in of if isinstance(v, Tensor) and v.storage in run.storages)
     storage.made_of = tuple(key for key in keys if not run.storages[key].initialized)
     if storage.made_of:

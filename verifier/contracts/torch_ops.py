@@ -11,7 +11,7 @@ Example::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specs.location import Span
@@ -38,16 +38,18 @@ from verifier.contracts.tensors import (
     dtype_name,
     dtype_value,
     free_rank,
-    int_list,
     is_contiguous,
     numel,
     opaque,
+    out_of_reach,
+    overlapping,
     rank_of,
     replace,
     require_sizes,
     shape_argument,
     size,
 )
+from verifier.contracts.torch_shapes import NAMED, REDUCED_BY, SHAPES
 from verifier.contracts.values import (
     FALSE,
     PY,
@@ -63,7 +65,6 @@ from verifier.contracts.views import (
     flatten,
     maybe_self,
     other_view,
-    overlapping,
     permute,
     reinterpret,
     row,
@@ -143,6 +144,14 @@ _CREATED_BY = frozenset("size dtype device requires_grad pin_memory fill_value g
 _NEW = {"new_empty": "empty", "new_zeros": "zeros", "new_ones": "ones", "new_full": "full"}
 
 
+def _within_reach(run: Run, made: Value, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+    """What is computed of CPU tensors alone is one, unless it is told where to be."""
+    told = not isinstance(kwargs.get("device", Null()), Null) or any(isinstance(v, Options) for v in args)
+    if isinstance(made, Tensor) and not told and not run.storages[made.storage].gap:
+        run.storages[made.storage].gap = out_of_reach(run, [*args, *kwargs.values()])
+    return made
+
+
 def call_method(
     run: Run,
     tensor: Tensor,
@@ -153,6 +162,20 @@ def call_method(
     hint: str = "",
 ) -> Value:
     """``tensor.name(*args, **kwargs)``."""
+    made = _method(run, tensor, name, args, kwargs, span, hint)
+    own = name not in _MAYBE_SELF and name != "pin_memory"
+    return _within_reach(run, made, [tensor, *args], kwargs) if own else made
+
+
+def _method(
+    run: Run,
+    tensor: Tensor,
+    name: str,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    span: Span,
+    hint: str,
+) -> Value:
     hint = hint or f"{tensor.host_name or tensor.key}_{name.strip('_')}"
     match name:
         case "size" if args or "dim" in kwargs:
@@ -290,6 +313,15 @@ def call_function(
     run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], span: Span, hint: str = ""
 ) -> Value:
     """``torch.name(*args, **kwargs)``, ``at::name(…)``, ``F.name(…)``."""
+    if name == "where" and len(args) + len(kwargs) < 3:
+        return Unknown("where() of a condition alone")  # lists of indices
+    made = _function(run, name, args, kwargs, span, hint)
+    return made if name in _MAYBE_SELF else _within_reach(run, made, args, kwargs)
+
+
+def _function(
+    run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], span: Span, hint: str
+) -> Value:
     hint = hint or name
     first = args[0] if args else None
     if name in CREATE:
@@ -403,13 +435,15 @@ def _combination(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str
         if out is None:
             return allocate_unknown(run, hint, result)
         return allocate(run, hint, out, result, initialized=True, layout="free")
-    handler = _SHAPES.get(name)
-    dims = handler(run, args, kwargs) if handler and set(kwargs) <= _NAMED.get(name, _REDUCED_BY) else None
+    handler = SHAPES.get(name)
+    dims = handler(run, args, kwargs) if handler and set(kwargs) <= NAMED.get(name, REDUCED_BY) else None
     if dims is None:
         if name in _ALLOCATING:
             return allocate_unknown(run, hint, dtype)
         same = name in _SAME_DTYPE
-        made = opaque(run, hint, f"{name}()", dtype if same else None, [*args, *kwargs.values()])
+        made = opaque(
+            run, hint, f"{name}()", dtype if same else None, [*args, *kwargs.values()], name in _COPIES
+        )
         return _alike(run, made) if same else made
     return allocate(run, hint, dims, dtype, initialized=True, layout="free")
 
@@ -500,72 +534,6 @@ def _joined(run: Run, name: str, args: Sequence[Value], kwargs: Mapping[str, Val
     return allocate(run, hint, dims, dtype, initialized=True, layout="dense")
 
 
-Handler = Callable[[Run, Sequence[Value], Mapping[str, Value]], "tuple[Int, ...] | None"]
-
-
-def _matmul(run: Run, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[Int, ...] | None:
-    a, b = (dims_of(run, t) if isinstance(t, Tensor) else None for t in args[:2])
-    if a is None or b is None or len(a) < 2 or len(b) < 2 or len(a) != len(b):
-        if a is not None and b is not None and len(b) == 2 and len(a) >= 2:
-            return (*a[:-1], b[-1])
-        return None
-    if any(x.text != y.text for x, y in zip(a[:-2], b[:-2], strict=True)):
-        return None
-    return (*a[:-1], b[-1])
-
-
-def _linear(run: Run, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[Int, ...] | None:
-    a, b = (dims_of(run, t) if isinstance(t, Tensor) else None for t in args[:2])
-    return None if a is None or b is None or len(b) != 2 else (*a[:-1], b[0])
-
-
-def _reduction(run: Run, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[Int, ...] | None:
-    """sum, mean, amax …: all dims, one dim or several; ``keepdim``."""
-    tensor = args[0]
-    dims = dims_of(run, tensor) if isinstance(tensor, Tensor) else None
-    if dims == ():
-        return None
-    which = kwargs.get("dim", args[1] if len(args) > 1 else None)
-    if which is None:
-        return ()
-    keep = kwargs.get("keepdim", args[2] if len(args) > 2 else FALSE)
-    at = int_list([which])
-    if (
-        dims is None
-        or not at  # no dims at all are all of them
-        or any(i.value is None for i in at)
-        or not isinstance(keep, Bool)
-        or keep.value is None
-    ):
-        return None
-    if len(args) > 2 and not isinstance(args[2], Bool):
-        return None
-    gone = {i.value % len(dims) for i in at if i.value is not None}
-    return tuple(const(1) if i in gone else d for i, d in enumerate(dims) if i not in gone or keep.value)
-
-
-_SHAPES: dict[str, Handler] = {
-    "matmul": _matmul,
-    "mm": _matmul,
-    "bmm": _matmul,
-    "linear": _linear,
-    "sum": _reduction,
-    "mean": _reduction,
-    "prod": _reduction,
-    "amax": _reduction,
-    "amin": _reduction,
-    "logsumexp": _reduction,
-}
-
-_NAMED: dict[str, frozenset[str]] = {
-    "matmul": frozenset(),
-    "mm": frozenset(),
-    "bmm": frozenset(),
-    "linear": frozenset({"bias"}),
-}
-_REDUCED_BY = frozenset({"dim", "keepdim", "dtype"})
-"""Keyword arguments that are read."""
-
 _ALLOCATING = frozenset(
     "matmul mm bmm linear sum mean prod amax amin var std logsumexp conv1d conv2d conv3d conv_transpose1d "
     "conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d addmm baddbmm "
@@ -578,3 +546,9 @@ _SAME_DTYPE = frozenset(
     "scatter_add masked_select take tile repeat_interleave squeeze unsqueeze flatten movedim swapaxes moveaxis index".split()
 )
 """Operations of which no more is known than that they keep the dtype."""
+
+_COPIES = frozenset(
+    "pad roll interpolate upsample rot90 pixel_shuffle pixel_unshuffle scatter scatter_add masked_select take tile "
+    "repeat_interleave argmax argmin argsort floor_divide embedding one_hot bincount nonzero".split()
+)
+"""Those that always give memory without overlap."""

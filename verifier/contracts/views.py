@@ -12,13 +12,15 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specs.location import Span
+from specs.clauses import ClauseError, ClauseUndefined, evaluate, names
+from specs.location import NOWHERE, Span
 from verifier.contracts.objects import Dtype, Items, Options, Shape, Sizes, Tensor, Unknown, Value
-from verifier.contracts.run import Dead, FreeShape, NotSimple, Run, Storage
+from verifier.contracts.run import Dead, Fact, FreeShape, NotSimple, Run, Storage
 from verifier.contracts.tensors import (
     DTYPES,
     ELSEWHERE,
     ON_CPU,
+    SLICE,
     dims_of,
     dtype_argument,
     dtype_value,
@@ -27,6 +29,8 @@ from verifier.contracts.tensors import (
     is_contiguous,
     numel,
     opaque,
+    overlapping,
+    overlaps,
     product,
     replace,
     size,
@@ -56,10 +60,6 @@ def unfollowed(run: Run, tensor: Tensor, hint: str, why: str, dtype: str | None,
     if tensor.layout == "other":
         run.storages[out.storage].gap = overlapping(tensor)
     return out
-
-
-def overlapping(tensor: Tensor) -> str:
-    return f"{tensor.host_name or tensor.key} has fewer elements in memory than its sizes say, or gaps, without contiguous()"
 
 
 def contiguous(run: Run, tensor: Tensor) -> Tensor:
@@ -109,7 +109,7 @@ def row(run: Run, tensor: Tensor, index: Value, span: Span, hint: str) -> Value:
     run.storages[key] = Storage(
         source.dtype or tensor.dtype, None, dims, how="part", initialized=source.initialized, zero=source.zero,
         host_name=tensor.host_name, content=source.content, content_origin=source.content_origin, from_view_of=tensor.storage,
-        contiguous=source.contiguous or is_contiguous(run, tensor) is True,
+        contiguous=source.contiguous or is_contiguous(run, tensor) is True, gap=source.gap,
     )  # fmt: skip
     for fact in ("cuda", "contiguous"):
         if (fact, tensor.key) in run.checked:
@@ -119,15 +119,16 @@ def row(run: Run, tensor: Tensor, index: Value, span: Span, hint: str) -> Value:
     return Tensor(key, dims, tensor.dtype, key, tensor.layout, host_name=tensor.host_name)
 
 
-def part(run: Run, tensor: Tensor, dims: tuple[Int, ...], hint: str) -> Tensor:
-    """A slice: it shares memory, and its elements do not lie side by side."""
+def part(run: Run, tensor: Tensor, dims: tuple[Int, ...], hint: str, repeated: bool = False) -> Tensor:
+    """A slice: it shares memory, and its elements do not lie side by side. ``repeated``: some may lie in one place."""
     key = run.unique(hint)
     source = run.storages[tensor.storage]
     dims = tuple(Int(d.text, max(d.lo or 0, 0), top(d), "i64", d.taint) for d in dims)
     run.storages[key] = Storage(
         tensor.dtype, None, dims, how="part", initialized=source.initialized, zero=source.zero,
         host_name=tensor.host_name, content=source.content, content_origin=source.content_origin,
-        from_view_of=tensor.storage, gap=f"a slice of {tensor.host_name} is passed on without contiguous()",
+        from_view_of=tensor.storage, gap=overlapping(tensor) if repeated or overlaps(run, tensor) else
+        f"{SLICE}{tensor.host_name} is passed on without contiguous()",
     )  # fmt: skip
     return Tensor(key, dims, tensor.dtype, key, "other", host_name=tensor.host_name)
 
@@ -156,7 +157,7 @@ def unfold(run: Run, tensor: Tensor, args: Sequence[Value], span: Span, hint: st
     windows = arith("+", whole, const(1, PY), PY) if whole is not None else None
     if windows is None:
         return opaque(run, hint, "unfold", tensor.dtype, [tensor])
-    return part(run, tensor, (*dims[:at], windows, *dims[at + 1 :], count), hint)
+    return part(run, tensor, (*dims[:at], windows, *dims[at + 1 :], count), hint, repeated=True)
 
 
 def stride(run: Run, tensor: Tensor, args: Sequence[Value]) -> Value:
@@ -380,6 +381,23 @@ def _may_name_dtype(value: Value) -> bool:
     return isinstance(value, Unknown) and not _is_device(value)
 
 
+def _keeps_range(run: Run, content: tuple[str, str] | None, old: str | None, new: str | None) -> bool:
+    """Whether elements in a range are the same ints in another dtype; for the problem's sizes, as a clause of the contract."""
+    if content is None or old == new or new == "i64" or (new == "i32" and old in ("u8", "i8", "i16")):
+        return old == new or old is not None
+    values = {n: i.value for n, i in run.symbols.items() if i.value is not None}
+    try:
+        low, high = (evaluate(text, values) for text in content)
+    except (ClauseUndefined, ClauseError):
+        return False
+    if new != "i32" or run.speculative or not (low >= -(1 << 31) and high < 1 << 31):
+        return False
+    for text in (f"({content[0]} >= {-(1 << 31)})", f"({content[1]} <= {(1 << 31) - 1})"):
+        if names(text):
+            run.path.append(Fact(text, "derived", NOWHERE, "the range of what becomes an int32"))
+    return True
+
+
 def maybe_self(
     run: Run, tensor: Tensor, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], hint: str
 ) -> Value:
@@ -405,8 +423,8 @@ def maybe_self(
     source = run.storages[tensor.storage]
     run.storages[key] = Storage(
         dtype, None, tensor.dims, how="view", initialized=source.initialized, host_name=tensor.host_name,
-        content=source.content if dtype in (tensor.dtype, "i32", "i64") else None, content_origin=source.content_origin,
-        from_view_of=tensor.storage,
+        content=source.content if _keeps_range(run, source.content, tensor.dtype, dtype) else None,
+        content_origin=source.content_origin, from_view_of=tensor.storage,
     )  # fmt: skip
     places = (v for v in (*args, *kwargs.values()) if isinstance(v, Text | Int) and name in ("to", "cuda"))
     away = next(filter(None, map(elsewhere, places)), "")
