@@ -40,6 +40,8 @@ def only(code: str) -> str:
         f's = "{K}"\nclass M:\n    def __init__(self):\n        self.m = load_inline("m", "", cuda_sources=s)',
         f'all = ["{K}"]\nm = load_inline("m", "", all)',
         f's = "old"\ns = "{K}"\nm = load_inline("m", "", s)',
+        'n = 4\nn = 1; m = load_inline("m", "", f"__global__ void k(int* p) {{ *p = {n}; }}")',
+        'n = 1\nclass C:\n    def f(self):\n        self.n = 4\nm = load_inline("m", "", f"__global__ void k(int* p) {{ *p = {n}; }}")',
         f'from torch.utils.cpp_extension import load_inline as li\nm = li("m", "", "{K}")',
         f'm = load_inline("m", "", r"""{K}""")',
     ],
@@ -58,6 +60,18 @@ def test_sources_that_are_certain(code: str) -> None:
             "op.py:5: s is not bound to one",
         ),
         ('m = load_inline("m", "", s)', "op.py:1: s is not defined"),
+        (
+            'def g():\n    n = 4\n    def f():\n        nonlocal n\n        n = 9\n    f()\n    return load_inline("m", "", f"{n}")',
+            "op.py:7: n is not bound to one",
+        ),
+        (
+            'import sys\nn = 4\nsys.modules["op"].n = 9\nm = load_inline("m", "", f"{n}")',
+            "op.py:4: n may be set as an attribute",
+        ),
+        (
+            'import sys\nn = 4\nsetattr(sys.modules["op"], "n", 9)\nm = load_inline("m", "", f"{n}")',
+            "op.py:4: n may be set as an attribute",
+        ),
         ('s = s2\ns2 = s\nm = load_inline("m", "", s)', "s"),
         ('def f(s):\n    return load_inline("m", "", s)', "s is not bound to one"),
         ('m = load_inline("m", "", "a".replace("a", "b"))', "not a constant"),

@@ -314,13 +314,36 @@ class _Constants:
             if not bindings:
                 continue
             last = number == len(self.scopes) - 1
-            before = [b for b in bindings if last and b is not None and b.lineno < name.lineno]
+            before = [
+                b for b in bindings if last and b is not None and _ends(b) <= (name.lineno, name.col_offset)
+            ]
             straight = all(b is not None and b in _body(scope) for b in bindings)
             chosen = before[-1] if straight and before else bindings[0] if len(bindings) == 1 else None
             if not isinstance(chosen, ast.Assign | ast.AnnAssign) or chosen.value is None:
                 raise _Unclear(name, f"{name.id} is not bound to one constant string")
+            if number == 0 and _set_from_outside(self.scopes[0], name.id):
+                raise _Unclear(name, f"{name.id} may be set as an attribute of the module")
             return chosen.value, self.scopes[: number + 1]
         raise _Unclear(name, f"{name.id} is not defined in this file")
+
+
+def _ends(node: ast.stmt) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or 0
+
+
+def _set_from_outside(tree: _Scope, name: str) -> bool:
+    """Whether something may be a store to a variable of the module as its attribute (``sys.modules[…].N = 9``)."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=owner, attr=attr, ctx=ast.Store()) if attr == name:
+                if not (isinstance(owner, ast.Name) and owner.id in ("self", "cls", "ctx")):
+                    return True
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=value), _]) if (
+                value == name
+            ):
+                if not (isinstance(owner, ast.Name) and owner.id in ("self", "cls", "ctx")):
+                    return True
+    return False
 
 
 def _arithmetic(node: ast.expr, op: ast.operator, a: int, b: int) -> int:
@@ -365,7 +388,7 @@ def _bindings(scope: _Scope, name: str) -> Iterator[ast.Assign | ast.AnnAssign |
                 continue
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 if node.name == name or any(
-                    isinstance(n, ast.Global) and name in n.names for n in ast.walk(node)
+                    isinstance(n, ast.Global | ast.Nonlocal) and name in n.names for n in ast.walk(node)
                 ):
                     yield None
                 continue
