@@ -27,3 +27,14 @@ __global__ void last_one_wins(const float* x, float* y, int n) {
 __global__ void one_for_the_grid(float* y) {
     if (threadIdx.x == 0) y[0] += 1.0f;
 }
+
+__global__ void look_up(const float* table, const long* index, float* out, int rows, int cols) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < rows) out[i] = table[i * cols + (int)index[i]];
+}
+
+// Whatever the indices are, two rows meet in one place.
+__global__ void scattered(const int* index, float* out, int rows, int cols) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < rows) out[index[i]] = 1.0f * i;
+}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -20,6 +21,7 @@ from verifier.isolation.sandbox import Sandbox
 from verifier.pipeline import Options, audit
 from verifier.prover.abduction import Precondition, precondition, two_blocks
 from verifier.prover.bare import bare
+from verifier.prover.found_contract import toml
 from verifier.prover.implied import not_implied
 from verifier.prover.verify import Settings, verify
 from verifier.smt.solver import SolverPool
@@ -110,7 +112,34 @@ def test_divisors_planes_and_warps(kernels: dict[str, Kernel], settings: Setting
     assert "(blockDim_x // 32) <= 4" in texts(rows)
 
 
-@pytest.mark.parametrize("name", ["last_one_wins", "one_for_the_grid"])
+def test_a_range_of_indices(kernels: dict[str, Kernel], settings: Settings) -> None:
+    found = precondition(kernels["look_up"], settings)
+    assert found.complete and {"content(index, 0, cols - 1)", "len_table >= rows * cols"} <= texts(found)
+    assert "0..cols - 1" in toml(found, kernels["look_up"])
+
+    def real(content: tuple[str, str] | None, origin: Literal["derived", "assumed"] = "derived") -> Contract:
+        buffers = (
+            Buffer("table", "f32", "rows * cols"),
+            Buffer("index", "i64", "rows", content=content, content_origin=origin),
+            Buffer("out", "f32", "rows", fresh=True),
+        )
+        return Contract(
+            "look_up", (), Launch("look_up", (), ("ceil_div(rows, 256)", "1", "1"), ("256", "1", "1")),
+            (Symbol("rows", "dim"), Symbol("cols", "dim")), buffers,
+            (Scalar("rows", "i32(rows)"), Scalar("cols", "i32(cols)")),
+            (Clause("rows * cols <= 1073741824", "derived"),), "lifted",
+        )  # fmt: skip
+
+    def missed(contract: Contract) -> tuple[str, ...]:
+        return not_implied(found, kernels["look_up"], contract, settings)
+
+    assert missed(real(("0", "cols - 1"))) == ()
+    for other in (None, ("0", "cols"), ("-1", "cols - 1")):
+        assert missed(real(other)) == ("content(index, 0, cols - 1)",)
+    assert missed(real(("0", "cols - 1"), "assumed")) == ("content(index, 0, cols - 1)",)
+
+
+@pytest.mark.parametrize("name", ["last_one_wins", "one_for_the_grid", "scattered"])
 def test_a_race_has_no_launch_of_two_blocks(
     kernels: dict[str, Kernel], settings: Settings, name: str
 ) -> None:

@@ -257,8 +257,8 @@ def _ranges(v: View, o: Obligation) -> Iterator[Proposal]:
     signs = tuple(f"{v.symbol_of[a]} >= 0" for a in _signs(v, o))
     yield from ranges
     yield from ((*told, *signs) for told in ranges if signs)
-    for told in ranges:
-        yield from _corner(v, o, (*told, *signs))
+    found = [x for told in ranges for x in _corner(v, o, (*told, *signs))]
+    yield from sorted(found, key=lambda texts_: sum(map(len, texts_)))  # plain bounds are meant mostly
 
 
 def _bytes(kernel: ir.Kernel, name: str) -> bool:
