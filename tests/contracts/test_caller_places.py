@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from specs.contract import Contract
-from tests.contracts.lifting import KERNEL, python_submission, read
+from tests.contracts.lifting import KERNEL, launcher, python_submission, read
 from tests.contracts.test_caller_holes import HOST, lift
 from tests.contracts.test_callers import problem
 from verifier.contracts.assembly import lift_python
@@ -99,6 +99,21 @@ def test_other_tensors_are_where_they_are_used(tmp_path: Path, which: str) -> No
     forward, init = THERE[which]
     found = lift(tmp_path, f"{forward}\nn = y.numel()", init=init)
     assert found.contracts and not gaps(found.contracts) and not found.notes
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "x.new_empty_strided({4096, 4}, {0, 0})",
+        "w.expand({4096, 4}).index({Slice()})",
+        "torch::zeros({16}) + 1",
+        "x.cpu().exp()",
+    ],
+)
+def test_so_it_is_in_host_code(made: str) -> None:
+    body = f"auto w = torch::zeros({{4}}, x.options()); auto y = {made}; k<<<1, 32>>>(x.data_ptr<float>(), y.data_ptr<float>(), 4);"
+    found = launcher(f"using torch::indexing::Slice; {body} return y;")
+    assert found and all(c.gaps for c in found)
 
 
 def test_a_condition_alone_gives_lists_of_indices(tmp_path: Path) -> None:

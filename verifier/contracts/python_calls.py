@@ -238,8 +238,6 @@ class Calls(Library):
         ):
             self.dissolve([owner])
             return Unknown(f"{name}()")
-        if name == "new_empty_strided":
-            owner = tensors.replace(owner, layout="other")
         if torch_ops.may_convert(name) and not self._only_moves([*values, *named.values()], name):
             return tensors.opaque(self.run, hint or name, f"{name}() that is not followed", None, [owner])
         made = torch_ops.call_method(self.run, owner, name, values, named, self.span(node), hint)

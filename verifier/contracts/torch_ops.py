@@ -200,7 +200,9 @@ def _method(
                 if args or kwargs
                 else contiguous(run, tensor)
             )
-        case "as_strided" | "broadcast_to" | "expand" | "unfold" if kwargs or name == "as_strided":
+        case "new_empty_strided" | "as_strided" | "broadcast_to" | "expand" | "unfold" if (
+            kwargs or name.endswith("_strided")
+        ):
             return unfollowed(
                 run, replace(tensor, layout="other"), hint, f"{name}() that is not followed", None
             )
