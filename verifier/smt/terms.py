@@ -278,7 +278,7 @@ class Terms:
         return out
 
     def bv(self, op: str, bits: int, a: Term, b: Term, lo: int | None, hi: int | None) -> Term:
-        """A bit operation (and or xor) on ``bits`` bits, two's complement; the caller gives the interval."""
+        """A bit operation (and or xor) on ``bits`` bits, two's complement; the interval follows from them."""
         return self._make("bv", f"{op}{bits}", (a, b), max(a.level, b.level), 0, lo, hi)
 
     def quot(self, a: Term, b: Term) -> Term:

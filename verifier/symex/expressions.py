@@ -392,10 +392,8 @@ class Evaluator:
                 self.s.fact(out, t.le(out, t.const(min(tops))))
             return out
         if nonneg and x.hi is not None and y.hi is not None:
-            bits = max(x.hi, y.hi).bit_length()
-            top = min((1 << bits) - 1, hi)
-            out = t.bv(op, max(bits, 1), x, y, 0, top)
-            return out
+            bits = max(max(x.hi, y.hi).bit_length(), 1)
+            return t.bv(op, bits, x, y, 0, (1 << bits) - 1)  # whatever the type: one term has one interval
         out = t.app(f"bit{op}:{type_name(ty)}", (x, y), 0, lo, hi)
         return out
 
