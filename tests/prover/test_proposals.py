@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from specs.contract import Clause
 from specs.location import Span
@@ -86,3 +86,17 @@ def test_a_clause_that_no_launch_meets_excuses_no_fault() -> None:
         bare, Made((PropertyResult("bounds-global", Verdict.UNKNOWN, Reason.VACUOUS),))
     )
     assert made.verdict is Verdict.REFUTED and findings == (finding,)
+
+
+def test_clauses_on_memory_let_a_fault_of_other_sizes_stand() -> None:
+    def judged(index: int) -> Verdict:
+        known = {x: Missing(x, x) for x in ("disjoint(x, y)", "aligned(x, 16)", "content(idx, 0, n - 1)")}
+        found = fault({"n": 4})
+        assert found.witness is not None
+        found = replace(found, witness=replace(found.witness, data={"idx": {0: index}}))
+        bare = Made((result(Verdict.REFUTED),), (found,))
+        (made,), _ = settle(bare, known, lambda clauses: (Made((result(Verdict.PROVED),)), ()), FOREVER)
+        return made.verdict
+
+    assert judged(3) is Verdict.REFUTED
+    assert judged(4) is Verdict.UNKNOWN

@@ -14,6 +14,7 @@ from typing import Protocol
 from specs.clauses import ClauseError, ClauseUndefined, evaluate
 from specs.contract import Clause
 from specs.results import Finding, PropertyResult, Reason, Verdict, Witness
+from verifier.prover.given import bounds, of_memory
 from verifier.prover.missing import Missing
 
 ROUNDS = 3
@@ -80,7 +81,18 @@ def _stands(witness: Witness | None, proposed: Iterable[str]) -> bool:
     if witness is None or witness.domain == "problem":
         return witness is not None
     try:
-        apart = ("disjoint(", "aligned(")  # the simulator's buffers are
-        return all(text.startswith(apart) or evaluate(text, witness.symbols) for text in proposed)
+        return all(_meets(witness, text) for text in proposed)
     except (ClauseError, ClauseUndefined):
         return False
+
+
+def _meets(witness: Witness, text: str) -> bool:
+    """Whether the witness is a launch that keeps the clause; its buffers are apart and aligned, as the simulator's are."""
+    match of_memory(text):
+        case ("content", buffer, rest):
+            low, high = (evaluate(end, witness.symbols) for end in bounds(rest))
+            return all(low <= value <= high for value in witness.data.get(buffer, {}).values())
+        case None:
+            return bool(evaluate(text, witness.symbols))
+        case _:
+            return True
