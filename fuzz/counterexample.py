@@ -16,19 +16,24 @@ import hashlib
 import json
 import os
 import zlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fuzz.binding import Binding
 from fuzz.case import Case, Fault, Job, inputs_of, run_case
 from fuzz.chain import ChainExecutor, link
-from fuzz.executor import SimulatorExecutor
+from fuzz.executor import Executor, SimulatorExecutor
+from fuzz.landmarks import landmarks
 from fuzz.oracle import Oracle
 from fuzz.reference import Reference
 from fuzz.values import Recipe
-from specs.contract import from_json, to_json
+from specs.contract import Contract, from_json, to_json
 from specs.reference_ops import Operand, load
 from verifier.ir.nodes import Kernel
+from verifier.isolation.sandbox import Sandbox
 
 MOST_BYTES = 1 << 16
 _TEMPLATE = '''"""{title}
@@ -137,22 +142,44 @@ def _cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "verify-kernel"
 
 
-def check(source: Path, case: dict[str, Any], *, cache: Path | None = None) -> None:
-    """Raise AssertionError with the fault's message while the kernel still shows it."""
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A saved case with its kernel. ``programs`` opens the executor; ``readable``: what the reference needs."""
+
+    job: Job
+    case: Case
+    data: dict[str, bytes]
+    programs: Callable[[], AbstractContextManager[Executor]]
+    readable: tuple[Path, ...]
+    sandbox: Sandbox
+
+
+def opened(
+    source: Path,
+    case: dict[str, Any],
+    *,
+    cache: Path | None = None,
+    text: Callable[[str], str] = str,
+    contract: Callable[[Contract], Contract] = lambda c: c,
+) -> Opened:
+    """The saved case. ``text`` and ``contract`` change the kernel and what is known of it, to ask about another one."""
     from verifier import frontend
     from verifier import source as sources
     from verifier.isolation import probe
 
     sandbox = probe("auto")
     device = sources.load(source, root=None, sandbox=sandbox).device
-    contracts = [from_json(c) for c in case["stages"] or [case["contract"]]]
+    if (changed := text(device.text)) != device.text:
+        device = replace(device, text=changed, sha256=hashlib.sha256(changed.encode()).hexdigest())
+    contracts = [contract(from_json(c)) for c in case["stages"] or [case["contract"]]]
     wanted = [(c.kernel, c.instantiation) for c in contracts]
     module = frontend.parse_device(device, [w for w in wanted if w[1]], sandbox=sandbox)
     known = {(k.name, k.instantiation): k for k in module.kernels}
     kernels = [known[w] for w in wanted]
     chain = link(contracts, kernels) if len(contracts) > 1 else None
     kernel = chain.kernel if chain is not None else kernels[0]
-    job = Job(kernel, from_json(case["contract"]), _binding_in(case["binding"]), (case["sizes"],))
+    whole = contract(from_json(case["contract"]))
+    job = Job(kernel, whole, _binding_in(case["binding"]), (case["sizes"],), landmarks=landmarks(*kernels))
     replay = Case(
         tuple(sorted(case["sizes"].items())),
         tuple(Recipe(kind, seed) for kind, seed in case["recipes"]),
@@ -160,15 +187,23 @@ def check(source: Path, case: dict[str, Any], *, cache: Path | None = None) -> N
         (case["order"][0], case["order"][1]),
         case["reuse"],
     )
-    data = {param: _unpack(text) for param, text in case["inputs"].items()}
     path = job.binding.reference.wire.get("path")
     readable = (Path(path).parent,) if path and job.binding.reference.wire["kind"] == "function" else ()
 
     def make(one: Kernel, opt: str) -> SimulatorExecutor:
         return SimulatorExecutor(device, one, sandbox, opt=opt, cache=cache or _cache())
 
-    programs = make(kernel, "O1") if chain is None else ChainExecutor(chain, make, "O1")
-    with Oracle(sandbox, readable=readable) as oracle, programs as executor:
-        judged = run_case(job, executor, oracle, replay, data=data)
+    def programs() -> AbstractContextManager[Executor]:
+        return make(kernel, "O1") if chain is None else ChainExecutor(chain, make, "O1")
+
+    data = {param: _unpack(packed) for param, packed in case["inputs"].items()}
+    return Opened(job, replay, data, programs, readable, sandbox)
+
+
+def check(source: Path, case: dict[str, Any], *, cache: Path | None = None) -> None:
+    """Raise AssertionError with the fault's message while the kernel still shows it."""
+    saved = opened(source, case, cache=cache)
+    with Oracle(saved.sandbox, readable=saved.readable) as oracle, saved.programs() as executor:
+        judged = run_case(saved.job, executor, oracle, saved.case, data=saved.data)
     assert judged.seen is None, judged.seen
     assert judged.fault is None, judged.fault.message
