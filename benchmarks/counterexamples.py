@@ -54,7 +54,9 @@ def doubled(text: str) -> str:
     if _BITS.search(text):
         raise ValueError("its text relies on the layout of float")
     text = re.sub(r"\bfloat\b", "double", text)
-    text = re.sub(r"\b(\d+\.\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+)f\b", r"\1", text, flags=re.I)
+    text = re.sub(
+        r"(?<![\w.])(\d+\.\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+)f\b", r"\1", text, flags=re.I
+    )
     for fast, plain in _FAST.items():
         text = re.sub(rf"\b{fast}\b", plain, text)
     text = re.sub(r"\b__fdividef\b", "__ddiv_rn", text)
