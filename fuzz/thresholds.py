@@ -13,7 +13,7 @@ Example::
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fuzz.sizes import THREADS, ordered
@@ -126,8 +126,19 @@ def holds(text: str, sizes: Mapping[str, int]) -> bool:
 
 def own_sizes(contract: Contract) -> Sizes | None:
     """The problem's own sizes, where they are known and give this launch."""
-    own = {s.name: s.value for s in contract.symbols if s.value is not None}
+    own = _values(contract)
     return own if len(own) == len(contract.symbols) and own and clauses.holds(contract, own) else None
+
+
+def elsewhere(contracts: Sequence[Contract]) -> bool:
+    """Whether the problem's own sizes are known to take another way than every launch that was found."""
+    lifted = [c for c in contracts if c.origin == "lifted"]
+    told = all(s.value is not None for c in lifted for s in c.symbols)
+    return bool(lifted) and told and not any(clauses.holds(c, _values(c)) for c in lifted)
+
+
+def _values(contract: Contract) -> Sizes:
+    return {s.name: s.value for s in contract.symbols if s.value is not None}
 
 
 def widened(
