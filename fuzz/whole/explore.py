@@ -31,7 +31,7 @@ from fuzz.oracle import Expected, Oracle, OracleError, Question, Tensor
 from fuzz.runner import Budget
 from fuzz.values import Recipe
 from fuzz.whole.host import Unrunnable, build
-from fuzz.whole.scales import candidates
+from fuzz.whole.scales import beyond, candidates, steps
 from fuzz.whole.session import Array, Result, Session, Stopped
 from specs.contract import Contract
 from specs.reference_ops import Operand
@@ -214,12 +214,12 @@ class _Search:
     def pool(self, session: Session) -> list[Made]:
         """Assignments at which both models run."""
         found: list[Made] = []
+        python = steps(self.task.submission.python, self.task.problem)
+        extra = [*beyond(python, self.task.problem), *self.task.extra]
         why = "the problem's sizes cannot be scaled down"
         late = time.monotonic() + max(10.0, (self.budget.deadline - time.monotonic()) * 0.4)
-        for tries, sizes in enumerate(
-            candidates(self.task.problem, seed=self.budget.seed, extra=self.task.extra)
-        ):
-            wanted = min(SIZES, max(2, self.budget.examples // 4))
+        for tries, sizes in enumerate(candidates(self.task.problem, seed=self.budget.seed, extra=extra)):
+            wanted = min(SIZES, max(2, self.budget.examples // 4)) + min(len(extra), SIZES)
             if len(found) >= wanted or tries >= TRIES or time.monotonic() > min(late, self.budget.deadline):
                 break
             try:
@@ -245,6 +245,11 @@ class _Search:
                 why = f"ModelNew does not run at {_said(sizes)}: {error}"
         if not found:
             raise Undecided(f"no sizes to compare at ({why})")
+        dims = max([0, *(n for a in self.task.problem.inputs for n in a.sizes or ())])
+        for step in python:
+            shapes = [a.shape for m in found for a in m.inputs if a is not None]
+            if not any((max(s, default=0) if dims > step else math.prod(s)) > step for s in shapes):
+                raise Undecided(f"ModelNew compares with {step}, which no size that was run exceeds")
         return sorted(found, key=lambda m: sum(len(a.data) for a in m.inputs if a is not None))
 
     def make(self, session: Session, sizes: dict[str, int], seed: int) -> Made:

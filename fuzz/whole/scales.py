@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 
 from specs import clauses
 from verifier.contracts.problem import Argument, Problem
+from verifier.source.wrapper import Wrapper
 
 ELEMENTS = 1 << 14
 """Of all inputs together."""
@@ -41,8 +42,10 @@ def candidates(
         if key not in seen and _small(problem, sizes):
             seen.add(key)
             yield sizes
-            if len(seen) == 2:
-                yield from ({n: e.get(n, sizes[n]) for n in names} for e in extra)
+            for more in extra if len(seen) == 2 else ():
+                wide = {n: more.get(n, sizes[n]) for n in names}
+                if _small(problem, wide, 16 * ELEMENTS):
+                    yield wide
 
 
 def _assignments(
@@ -73,7 +76,24 @@ def scaled(value: int, cap: int) -> int:
     return value if value <= cap else max(cap - 1, 3)
 
 
-def _small(problem: Problem, sizes: dict[str, int]) -> bool:
+def steps(python: str, problem: Problem) -> list[int]:
+    """Numbers that the code around the launches compares something with, and that the problem's own sizes exceed."""
+    wrapper = Wrapper.of(python, "", "ModelNew")
+    found: dict[int, None] = {}
+    for function in wrapper.running if wrapper is not None else ():
+        for node in ast.walk(function):
+            for part in (node.left, *node.comparators) if isinstance(node, ast.Compare) else ():
+                if isinstance(part, ast.Constant) and type(part.value) is int and part.value >= 16:
+                    found.setdefault(part.value)
+    return [n for n in found if n < problem.largest()]
+
+
+def beyond(steps_: Sequence[int], problem: Problem) -> list[dict[str, int]]:
+    """Sizes just above them, one dim at a time."""
+    return [{n: s + 1} for s in steps_ for n in sorted(problem.dims) if problem.values.get(n, 0) > s][:6]
+
+
+def _small(problem: Problem, sizes: dict[str, int], most: int = ELEMENTS) -> bool:
     total = 0
     for argument in problem.inputs:
         if argument.shape is not None:
@@ -82,7 +102,7 @@ def _small(problem: Problem, sizes: dict[str, int]) -> bool:
                 total += math.prod(clauses.evaluate(t, known) for t in argument.shape)
             except (clauses.ClauseError, clauses.ClauseUndefined):
                 return False
-    return total <= ELEMENTS
+    return total <= most
 
 
 def _settable(problem: Problem) -> set[str]:

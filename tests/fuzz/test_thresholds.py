@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from fuzz.thresholds import compares, conditions, decided, widened
+from fuzz.thresholds import compares, conditions, decided, elsewhere, widened
 from specs import clauses
-from specs.contract import Buffer, Contract, Launch, Scalar, Symbol
+from specs.contract import Buffer, Clause, Contract, Launch, Scalar, Symbol
 from verifier import frontend, source
 from verifier.ir.nodes import Kernel
 from verifier.isolation import probe
@@ -71,3 +71,11 @@ def test_a_launch_decides_the_same_comparisons(tmp_path: Path) -> None:
     for sizes in ({"rows": 2, "cols": 3, "mode": 0}, {"rows": 40, "cols": 30, "mode": 1}):
         launch = replace(clauses.instantiate(made, sizes))
         assert dict(decided(found, launch)) == {i: bool(clauses.evaluate(t, sizes)) for i, t in said.items()}
+
+
+def test_the_problems_own_sizes_may_take_another_way() -> None:
+    made = contract(1)
+    small = replace(made, requires=(Clause("rows <= 100", "enforced"),))
+    large = replace(made, requires=(Clause("rows > 100", "enforced"),))
+    assert elsewhere([small]) and not elsewhere([small, large]) and not elsewhere([])
+    assert not elsewhere([replace(small, symbols=(*small.symbols, Symbol("k", "scalar")))]), "not known"

@@ -257,6 +257,22 @@ def test_sizes_are_scaled_down_and_stay_small(tmp_path: Path) -> None:
     assert [scales.scaled(v, 8) for v in (3, 8, 64, 12, 100, 1023)] == [3, 8, 8, 6, 7, 7]
 
 
+def test_sizes_that_the_code_around_asks_for_are_taken_too(tmp_path: Path) -> None:
+    text = PROBLEM.replace(
+        "images, inside, outside, side, window = 4,", "images, inside, outside, side, window = 400,"
+    )
+    (tmp_path / "problem.py").write_text(text)
+    problem = problems.load(tmp_path / "problem.py", sandbox=probe())
+    asks = changed(
+        "        return ext.row_means(y)",
+        "        if 100 < x.shape[0] or x.numel() > 10**9 or x.dim() != 4:\n            return y\n        return ext.row_means(y)",
+    )
+    assert scales.steps(asks, problem) == [100] and scales.steps(SUBMISSION, problem) == []
+    extra = scales.beyond([100], problem)
+    assert extra == [{"images": 101}]
+    assert any(s["images"] == 101 for s in scales.candidates(problem, seed=0, extra=extra))
+
+
 def test_parameters_are_matched_by_name_then_by_contents() -> None:
     def array(data: bytes) -> Array:
         return Array("float32", (1,), data)
