@@ -18,6 +18,12 @@ FOLLOWED = {
     "what it calls": (
         "template <class G> int of(G g, int d) { int q = d; return g() * 10 + q; }", "of([] { return of([] { return 3; }, 4); }, 5)", "345"),
 }  # fmt: skip
+ONE_PLACE = [
+    'AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", ([&] {{ {} }}));',
+    'AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "f", ([&] {{ auto go = [&] {{ {} }}; go(); }}));',
+    'AT_DISPATCH_SWITCH(x.scalar_type(), "f", AT_DISPATCH_CASE(at::kFloat, ([&] {{ {} }})));',
+]
+"""Lambdas in parentheses, which have the place of the macro, as the lambda around them has."""
 REFUSED = {
     "a pointer to the other's": (
         "template <int N> int of(int *a) { int q = N; *a += q; if constexpr (N > 0) of<N - 1>(&q); *a += q; return *a; }", "of<2>(&z)"),
@@ -51,3 +57,10 @@ def test_each_instance_has_its_own_variables(which: str) -> None:
 @pytest.mark.parametrize("which", REFUSED)
 def test_variables_of_the_other_instance_are_not_followed(which: str) -> None:
     assert grids(*REFUSED[which]) == []
+
+
+@pytest.mark.parametrize("macro", ONE_PLACE)
+def test_the_lambdas_of_one_macro_are_two(macro: str) -> None:
+    body = macro.format("k<<<7, 32>>>(x.data_ptr<float>(), x.data_ptr<float>(), 4);")
+    found = lift(f"{KERNEL}\nvoid run(torch::Tensor x) {{ {body} }}\n")
+    assert not found.problems and {c.launch.grid[0] for c in found.contracts} == {"7"}

@@ -66,12 +66,29 @@ class Return(Exception):
         self.value = value
 
 
+def _declares(function: Node) -> set[str]:
+    """The variables of a lambda's own, by their places in the text; those of lambdas in it are theirs."""
+    found: set[str] = set()
+    waiting: list[object] = [function["params"], function["body"]]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict) and node.get("k") != "lambda":
+            if "id" in node and node.get("k") != "var":
+                found.add(node["id"])
+            waiting += node.values()
+    return found
+
+
 class Host(Declarations):
     """``constants``: names of program constants that stand for symbols (demo main), by declaration id."""
 
     def __init__(self, run: Run, code: HostCode, constants: dict[str, Int] | None = None) -> None:
         super().__init__(run, code)
         self.constants = constants or {}
+        self.lambdas: list[set[str]] = []
+        """The variables of each lambda that is running."""
         self.alone = False
         """Nothing runs after the function that is called first: it is the whole program, or an entry followed on its own."""
         self._globals()
@@ -83,6 +100,7 @@ class Host(Declarations):
         other.cells, other.references = dict(self.cells), dict(self.references)
         other.escaped, other.declared = set(self.escaped), set(self.declared)
         other.constant, other.stack = set(self.constant), list(self.stack)
+        other.lambdas = list(self.lambdas)
         other.met, other.followers = dict(self.met), {c: set(n) for c, n in self.followers.items()}
         return other
 
@@ -338,17 +356,18 @@ class Host(Declarations):
             raise Refused("a lambda without a body")
         if copies and any(cell in effects(self.code, node["body"]).taken for cell in copies):
             raise Refused(f"{self.span(callee)}: a lambda that takes the address of its copy of a variable")
-        running = f"lambda {node['body'].get('s')}"
-        if running in self.stack:  # its variables have the names of those of the call around this one
+        own = _declares(node)
+        if any(own & names for names in self.lambdas):  # those of a call around this one
             raise Refused(f"{self.span(callee)}: a recursive lambda")
         saved = {cell: self.cells.get(cell) for cell in copies}
         references = dict(self.references)
         for cell, value in copies.items():
             self.cells[cell] = value
             self.references.pop(cell, None)
-        self.stack.append(running)
         if copies and self._leads_into(copies, node):
             raise Refused(f"{self.span(callee)}: a lambda with another name for what it copies")
+        self.stack.append("lambda")
+        self.lambdas.append(own)
         result: Value = Unknown("void")
         try:
             for index, param in enumerate(node["params"]):
@@ -359,6 +378,7 @@ class Host(Declarations):
                 result = returned.value if returned.value is not None else result
         finally:
             self.stack.pop()
+            self.lambdas.pop()
             left = {cell: self.cells[cell] for cell in copies if cell in self.cells}
             for cell, old in saved.items():
                 if old is None:
