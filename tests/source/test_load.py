@@ -227,7 +227,12 @@ def test_comments_may_have_any_encoding(tmp_path: Path, sandbox: Sandbox) -> Non
     read = load(file, sandbox=sandbox)
     assert read.raw == text.replace("\xe9", "_").replace("\x83", "_")
     assert "hidden" not in read.device.text and "hidden" not in read.host
-    for wrong in (b"int caf\xe9;\n", b"#define B \xe9\n", b'char a[] = "\xe9";\n', b"// \xe9\nR\"(//\xe9)\";\n"):
+    for wrong in (
+        b"int caf\xe9;\n",
+        b"#define B \xe9\n",
+        b'char a[] = "\xe9";\n',
+        b'// \xe9\nR"(//\xe9)";\n',
+    ):
         file.write_bytes(KERNEL.encode() + wrong)
         with pytest.raises(SourceError, match="is not UTF-8"):
             load(file, sandbox=sandbox)

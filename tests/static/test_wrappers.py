@@ -97,7 +97,9 @@ RIGHT = {
     "a stream that is waited for": MODEL
     + "        side = torch.cuda.Stream()\n        with torch.cuda.stream(side):\n            y = ext.add(x)\n"
     "        torch.cuda.current_stream().wait_stream(side)\n        return y\n",
-    "a setting of the build": "import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '8.0'\n" + MODEL + "        return ext.add(x)\n",
+    "a setting of the build": "import os\nos.environ['TORCH_CUDA_ARCH_LIST'] = '8.0'\n"
+    + MODEL
+    + "        return ext.add(x)\n",
     "a counter that nobody asks": "class ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.n = 0\n    def forward(self, x):\n        self.n += 1\n        return ext.add(x)\n",
     "cuDNN's search": "torch.backends.cudnn.benchmark = True\n" + MODEL + "        return ext.add(x)\n",
 }

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from verifier.smt.terms import Const, Term
 from verifier.symex.claims import Claims, Obligation, linear_thread
-from verifier.symex.expressions import int_range, shifted
 from verifier.symex.summary import BarrierEvent, Summary
+from verifier.symex.values import int_range, shifted
 
 ID = "barrier-divergence"
 SUMMARY = "every barrier is reached by all threads it names"

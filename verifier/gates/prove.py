@@ -28,8 +28,8 @@ from verifier.prover.abduction import precondition
 from verifier.prover.found_contract import toml
 from verifier.prover.verify import KernelVerdicts, Settings, verify
 from verifier.smt.solver import SolverPool
-from verifier.symex.execute import written_objects
 from verifier.symex.setup import largest_size
+from verifier.symex.stores import written_objects
 
 _OF_BUFFERS = re.compile(r"(?!(?:[iu](?:8|16|32|64)|abs|pow2|min|max|ceil_div)\b)[a-z]\w*\([\w, ]*\)")
 """A statement about buffers or tensors by their names: ``disjoint(x, y)``, ``written(y)``."""
@@ -74,9 +74,7 @@ def run(context: GateContext) -> GateResult:
                 KernelResult(contract.kernel, contract.instantiation, contract, made.properties, span)
             )
         found = _preconditions(context, pool)
-    kernels = _unordered_streams(
-        kernels, {k.name: written_objects(k.body, {}) for k in context.module.kernels}
-    )
+    kernels = _unordered_streams(kernels, {k.name: written_objects(k.body) for k in context.module.kernels})
     if context.obligations is not None:
         manifest.write(context.obligations, context.submission, kernels, [v.evidence for v in kept])
     required = context.policy.required_properties if context.required is None else context.required

@@ -17,6 +17,9 @@ from verifier.symex.claims import Obligation, delinearise
 
 _CONTRADICTIONS = 8
 """How many hypotheses are tried as the one that the others contradict."""
+_REMAINDERS = 8
+_CASES = 6
+"""Ways to be in one interval that are looked at one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,10 @@ class Discharger:
             return Decision("proved", by="syntax")
         if o.note:
             return Decision("unknown", o.note)
+        if len(o.threads) == 2 and not quick:
+            o = aligned(t, o)
+            if t.and_(*o.hyps) is t.false:
+                return Decision("proved", by="syntax")
         bounds = Bounds(t, [*o.hyps, *o.facts], quick)
         if bounds.prove(o.goal):
             return Decision("proved", by="bounds", steps=tuple(bounds.used))
@@ -87,6 +94,9 @@ class Discharger:
         derived: list[Term] = []
         steps: dict[tuple[object, ...], None] = {}
         if len(o.threads) == 2:
+            derived += remainders(t, o, bounds)
+            if derived:
+                bounds = Bounds(t, [*derived, *o.hyps, *o.facts])
             for h in o.hyps:
                 if h.op == "eq0":
                     derived += delinearise(t, h.args[0], bounds, steps)  # type: ignore[arg-type]
@@ -112,7 +122,12 @@ class Discharger:
             return Decision("refutable", by="sizes")
         if scale == 0:
             return Decision("unknown", "not shown by bounds", by="bounds")
-        return replace(self._ask(o, derived, scale), steps=used)
+        whole = replace(self._ask(o, derived, scale), steps=used)
+        if whole.status == "unknown" and (cases := by_interval(t, o)):
+            found = [self._once(case, scale, False) for case in cases]
+            if all(d.status == "proved" for d in found):
+                return Decision("proved", by="z3", steps=tuple(s for d in found for s in d.steps))
+        return whole
 
     def _parts(self, o: Obligation, scale: float) -> Decision:
         """Conjunct by conjunct, until one is not shown."""
@@ -154,6 +169,67 @@ class Discharger:
             return False
         facts = gather(t, pinned, {})
         return self.pool.check(script(t, [*facts, *pinned]), scale=0.1).status == "sat"
+
+
+def aligned(t: Terms, o: Obligation) -> Obligation:
+    """The same claim about two threads with one name for a round of a loop that both are in.
+
+    Sound: equals are put for equals that a hypothesis names.
+    """
+    same: dict[Term, Term] = {}
+    for h in conjuncts(o.hyps):
+        poly = t.poly(h.args[0]) if h.op == "eq0" else {}
+        symbols = [m[0] for m in poly if len(m) == 1 and m[0].op == "app" and not m[0].args]
+        if len(poly) == len(symbols) == 2 and sum(poly.values()) == 0:
+            first, second = sorted(symbols, key=lambda x: x.name)
+            if (
+                first.name.endswith("!1")
+                and second.name == first.name[:-1] + "2"
+                and first.name.startswith("k@")
+            ):
+                same[second] = first
+    if not same:
+        return o
+    memo: dict[Term, Term] = {}
+
+    def put(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        return tuple(dict.fromkeys(t.rebuild(x, same.get, memo) for x in terms))
+
+    return replace(
+        o, hyps=put(o.hyps), facts=put(o.facts), lemmas=put(o.lemmas), goal=t.rebuild(o.goal, same.get, memo)
+    )
+
+
+def remainders(t: Terms, o: Obligation, bounds: Bounds) -> list[Term]:
+    """What remainders by numbers that are shown to be positive are, in the equations between the two threads."""
+    equations = [h for h in o.hyps if h.op == "eq0"]
+    found = [x for x in atoms(equations) if x.op == "rem" and x.level and not isinstance(x.args[1], Const)]
+    made: list[Term] = []
+    for r in found[:_REMAINDERS]:
+        top, bottom = r.args
+        if top.lo is not None and top.lo >= 0 and _positive(t, bottom, bounds):
+            whole = t.add(t.mul(bottom, t.quot(top, bottom)), r)
+            made += [t.le(t.one, bottom), t.le(t.zero, r), t.lt(r, bottom), t.eq(top, whole)]
+    return [m for m in made if m is not t.true]
+
+
+def _positive(t: Terms, x: Term, bounds: Bounds) -> bool:
+    """Whether x is at least 1; a quotient is where the dividend is at least the divisor."""
+    if bounds.prove(t.le(t.one, x)):
+        return True
+    if x.op != "quot" or x.args[1].lo is None or x.args[1].lo < 1:
+        return False
+    return bounds.prove(t.le(x.args[1], x.args[0]))
+
+
+def by_interval(t: Terms, o: Obligation) -> list[Obligation]:
+    """The claim for each way in which two threads can be in one barrier interval, if there are a few."""
+    for h in o.hyps:
+        if len(o.threads) == 2 and h.op == "or" and 2 <= len(h.args) <= _CASES:
+            cases = [replace(o, hyps=tuple(part if x is h else x for x in o.hyps)) for part in h.args]
+            if any(aligned(t, case) is not case for case in cases):
+                return cases
+    return []
 
 
 def linear_part(t: Terms, o: Obligation) -> Obligation:

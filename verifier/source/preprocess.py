@@ -95,7 +95,11 @@ def decode(data: bytes, path: Path) -> str:
 def _without_words(data: bytes) -> str:
     """ASCII text with ``_`` for each other byte of a comment, so that places stay; "" if other text has such bytes."""
     text = data.decode("ascii", "replace")
-    rest = (without_comments(t.text) if t.kind == "directive" else t.text for t in scan(text) if t.kind != "comment")
+    rest = (
+        without_comments(t.text) if t.kind == "directive" else t.text
+        for t in scan(text)
+        if t.kind != "comment"
+    )
     return "" if any("\ufffd" in word for word in rest) else text.replace("\ufffd", "_")
 
 

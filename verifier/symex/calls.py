@@ -23,12 +23,13 @@ from verifier.symex.pointers import (
 )
 
 if TYPE_CHECKING:
-    from verifier.symex.expressions import Evaluator, Val, Value
+    from verifier.symex.expressions import Evaluator
+    from verifier.symex.values import Val, Value
 
 
 def call(x: Evaluator, e: ir.Call) -> Value:
     """The value of a pure intrinsic call."""
-    from verifier.symex.expressions import Ptr, Val
+    from verifier.symex.values import Ptr, Val
 
     if e.name in TO_ADDRESS:
         return address(x, in_space(x.ptr(e.args[0]), TO_ADDRESS[e.name], e.span), e, e.span)
@@ -64,7 +65,7 @@ def _opaque(x: Evaluator, term: Term) -> Term:
 
 
 def _unknown_int(x: Evaluator, e: ir.Call, terms: tuple[Term, ...], deps: int) -> Val:
-    from verifier.symex.expressions import Val, int_range
+    from verifier.symex.values import Val, int_range
 
     assert isinstance(e.type, ir.Int)
     lo, hi = int_range(e.type.bits, e.type.signed)
@@ -75,7 +76,7 @@ def _unknown_int(x: Evaluator, e: ir.Call, terms: tuple[Term, ...], deps: int) -
 
 
 def _integer(x: Evaluator, e: ir.Call, meaning: str, a: tuple[Term, ...], deps: int) -> Val:
-    from verifier.symex.expressions import Val, int_range
+    from verifier.symex.values import Val, int_range
 
     t = x.t
     ty = e.type

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from specs.location import Span
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term
-from verifier.symex.expressions import Evaluator, Ptr, State, Val, Value
+from verifier.symex.expressions import Evaluator, State
 from verifier.symex.summary import MemoryObject
+from verifier.symex.values import Ptr, Val, Value
 
 MOST = 12
 """Cells that are remembered at a time."""

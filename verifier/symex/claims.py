@@ -17,8 +17,11 @@ from math import gcd
 from specs.location import Span
 from verifier.smt.definitions import closure, conjuncts, quotient_bounds
 from verifier.smt.term import Const
-from verifier.smt.terms import Mono, Poly, Term, Terms, divide_mono
+from verifier.smt.terms import Mono, Poly, Term, Terms, atoms, divide_mono
 from verifier.symex.summary import Access, BarrierEvent, Epoch, Summary
+
+_MOST_ROUNDS = 200
+"""Facts about other rounds of loops, for one claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,35 @@ class Claims:
             if congruent not in self._known:
                 self._known[congruent] = self.s.known(congruent)
             known = self._known[congruent] if links else self.s.facts
-            found = self._own[key] = closure(self.s.t, [*key[2], *self.base()], known)
+            found = closure(self.s.t, [*key[2], *self.base()], known)
+            found = self._own[key] = [*found, *self._other_rounds(key[2])]
         return found
+
+    def _other_rounds(self, roots: tuple[Term, ...]) -> list[Term]:
+        """What is known of other rounds of the loops around a loop on whose number of rounds something depends."""
+        t = self.s.t
+        todo = [x for x in atoms(roots) if x.name.endswith(":exit") and x not in self.s.facts]
+        if not todo:
+            return []
+        generic = {
+            x.name: x
+            for x in self.s.facts
+            if x.op == "app" and x.args and all(a.op == "app" and not a.args for a in x.args)
+        }
+        seen = dict.fromkeys(todo)
+        out: dict[Term, None] = {}
+        for x in todo:  # grows
+            known = generic.get(x.name)
+            if known is None or len(out) > _MOST_ROUNDS:
+                continue
+            moved = {k: a for k, a in zip(known.args, x.args, strict=True) if k is not a}
+            real = t.and_(*(t.le(t.zero, a) for a in moved.values()))
+            made = [t.implies(real, t.substitute(f, moved)) for f in self.s.facts[known]]
+            out.update(dict.fromkeys(made))
+            more = [y for y in atoms(made) if y.name in generic and y not in self.s.facts and y not in seen]
+            seen.update(dict.fromkeys(more))
+            todo += more
+        return list(out)
 
     def single(
         self,
@@ -95,8 +125,6 @@ class Claims:
 
     def data(self, roots: Iterable[Term]) -> tuple[Term, ...]:
         """Read atoms among the roots."""
-        from verifier.smt.terms import atoms
-
         return tuple(a for a in atoms(roots) if a in self.s.reads)
 
     def divisor(self, mono: Mono) -> int:
@@ -263,8 +291,15 @@ def _rejoined(t: Terms, known: Term, equal: list[Term]) -> Iterator[Term]:
         yield t.sub(first.args[0], second.args[0])
 
 
-def _split(t: Terms, poly: Poly) -> Poly:
-    """Write k*a as k*(P*(a/P) + a%P) where P*(a/P) occurs as well: so that the remainder is an axis of its own."""
+def _split(t: Terms, poly: Poly, bounded: BoundsLike) -> Poly:
+    """Write k*a as k*(P*(a/P) + a%P) where P*(a/P) or a%P occurs as well: so that the remainder is an axis of its own."""
+    for r in [m[0] for m in poly if len(m) == 1 and m[0].op == "rem" and m[0].level]:
+        top, bottom = r.args
+        mono, coef = max(t.poly(top).items(), key=lambda mc: max((a.level for a in mc[0]), default=0))
+        times = poly.get(mono, 0)
+        if times and times % coef == 0 and (_positive(bottom) or bounded.prove(t.le(t.one, bottom))):
+            whole = t.add(t.sub(t.mul(bottom, t.quot(top, bottom)), top), r)
+            return _split(t, t.poly(t.add(t.from_poly(poly), t.mul(t.const(times // coef), whole))), bounded)
     for quotient in {a: None for m in poly for a in m if a.op == "quot" and a.level}:
         top, bottom = quotient.args
         mono, coef = max(t.poly(top).items(), key=lambda mc: max((a.level for a in mc[0]), default=0))
@@ -273,7 +308,7 @@ def _split(t: Terms, poly: Poly) -> Poly:
         if not _positive(bottom) or not any(m in poly for m in product) or not times or times % coef:
             continue
         whole = t.add(t.sub(t.mul(bottom, quotient), top), t.rem(top, bottom))
-        return _split(t, t.poly(t.add(t.from_poly(poly), t.mul(t.const(times // coef), whole))))
+        return _split(t, t.poly(t.add(t.from_poly(poly), t.mul(t.const(times // coef), whole))), bounded)
     return poly
 
 
@@ -287,9 +322,11 @@ def _axes(
     """Consequences of ``d == 0``: for d = W*X + Y with -W < Y < W shown, X == 0 and Y == 0, recursively."""
     if depth == 0:
         return
-    poly = _split(t, t.poly(d))
+    poly = _split(t, t.poly(d), bounded)
     factors: dict[tuple[Term, ...], None] = {}
     sizes = {a: None for mono in poly for a in mono if a.level <= (len(mono) > 1)}
+    divisors = {a.args[1] for mono in poly for a in mono if a.op in ("quot", "rem")}
+    sizes |= {a: None for mono in poly for a in mono if a in divisors}
     positive = {a for a in sizes if _positive(a) or bounded.prove(t.le(t.one, a))}
     for mono, coef in poly.items():
         uniform = tuple(a for a in mono if a in positive)

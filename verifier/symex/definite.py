@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 
 from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
-from verifier.symex.expressions import int_range
 from verifier.symex.syntax import parts, place_expressions
+from verifier.symex.values import int_range
 
 _RESULT = re.compile(r"t\.\d+")
 """What the front end calls the result of an operation, which may be any value (random numbers)."""

@@ -11,9 +11,10 @@ from collections.abc import Container, Mapping
 
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term, Terms
-from verifier.symex.expressions import State, Val
+from verifier.symex.expressions import State
 from verifier.symex.summary import LoopEnd
 from verifier.symex.syntax import assigned, leaves, reads, strip_conversions, unconverted, updates_of
+from verifier.symex.values import Val
 
 _MIRROR = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 

@@ -24,16 +24,18 @@ from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.radix import Note
 from verifier.smt.terms import Term, TooLarge
-from verifier.symex import cells
+from verifier.symex import cells, kept
 from verifier.symex.copies import CopyRules, merged, settle
-from verifier.symex.expressions import Evaluator, Ptr, State, Unmodelled, Val, Value, int_range
+from verifier.symex.expressions import Evaluator, State, Unmodelled
 from verifier.symex.launch import composite
 from verifier.symex.loops import LoopRules
-from verifier.symex.pointers import OPAQUE_MEMORY, SHARED_POINTER, address_of, is_address, one_place
+from verifier.symex.pointers import address_of, is_address, one_place
 from verifier.symex.relevance import relevant_locals
 from verifier.symex.setup import prepare
+from verifier.symex.stores import written_objects
 from verifier.symex.summary import Access, BarrierEvent, Epoch, MemoryObject, Summary
-from verifier.symex.syntax import assigned
+from verifier.symex.syntax import assigned, masks_below
+from verifier.symex.values import Ptr, Val, Value, int_range
 
 NODE_BUDGET = 400_000
 
@@ -116,6 +118,7 @@ class Executor(LoopRules, CopyRules, Evaluator):
                 cells.forget(self.state)
                 self.copy_group(s)
             case ir.Declare(name=name):
+                kept.forget(self, self.s.objects.get(name))
                 self.s.declared.append((name, len(self.s.accesses), self.iters))
             case ir.Assert(cond=cond, text=text, span=span):
                 v = self.value(cond)
@@ -264,6 +267,8 @@ class Executor(LoopRules, CopyRules, Evaluator):
                 raise Unmodelled("pointer", "a pointer whose target is not known", span)
             if kind != "read" and obj.space == "constant":
                 self.gap("write to constant memory", f"device code may not write {obj.name}", span)
+            if kind != "read" and obj.space == "local":
+                kept.forget(self, obj, offset, size)
             made.append(
                 Access(
                     len(self.s.accesses),
@@ -327,7 +332,8 @@ class Executor(LoopRules, CopyRules, Evaluator):
             if obj is not None and obj.name not in self.written and obj.space in ("global", "constant"):
                 return self._content(obj, offset, type_, deps)
         common = var in self.relevant and one_place(self.t, pointer, self.iters)
-        value = self.fresh_of(type_, "load", 1 if common else 2)
+        found = kept.load(self, pointer) if isinstance(type_, ir.Pointer) else None
+        value = found or self.fresh_of(type_, "load", 1 if common else 2)
         if not isinstance(value, Val):
             return value
         if common:
@@ -372,11 +378,12 @@ class Executor(LoopRules, CopyRules, Evaluator):
             match v:
                 case Ptr(alts=((_, MemoryObject() as obj, offset),)):
                     value = self.t.add(address_of(self.t, obj), offset)
-        for _, part in s.parts:
-            self.eval(part)
+        fields = [(field.offset, self.eval(part)) for field, part in s.parts]
         pointer, made = self.access(
             "write", s.place, size, s.span, value, vector=bool(s.parts), volatile=s.volatile, agent=s.agent
         )
+        for at, part in ((0, v), *fields):
+            kept.note_store(self, pointer, part, at)
         plain = s.agent == "thread" and not s.parts and not s.volatile
         cells.note_store(self, pointer, s.place.type, v if plain else None)
         if s.agent == "async":
@@ -466,83 +473,12 @@ def join_epochs(
     return tuple(Epoch(c, site, iters) for (site, iters), c in merged.items())
 
 
-def written_objects(body: tuple[ir.Stmt, ...], params: dict[str, str]) -> tuple[set[str], bool]:
-    """Names of pointer locals and objects that stores may go through (syntactic), and whether that is complete."""
-    names: set[str] = set()
-    complete = True
-
-    def roots(place: ir.Place) -> None:
-        match place:
-            case ir.Deref(pointer=p):
-                expr_roots(p)
-            case ir.Object(name=name):
-                names.add(name)
-            case ir.Elem(array=a):
-                roots(a)
-            case ir.Member(struct=m):
-                roots(m)
-
-    def expr_roots(e: ir.Expr) -> None:
-        nonlocal complete
-        match e:
-            case ir.Read(name=name):
-                names.add(name)
-            case ir.PtrAdd(pointer=p):
-                expr_roots(p)
-            case ir.Convert(operand=o) if isinstance(o.type, ir.Pointer):
-                expr_roots(o)
-            case ir.Convert(operand=o) if not isinstance(o, ir.IntConst):
-                complete = False  # a number as an address
-            case ir.Call(name="global pointer", args=(o,)) if isinstance(o.type, ir.Pointer):
-                expr_roots(o)
-            case ir.Call(name=name) if name != SHARED_POINTER and name not in OPAQUE_MEMORY:
-                complete = False
-            case ir.Select(then=a, other=b):
-                expr_roots(a)
-                expr_roots(b)
-            case ir.AddressOf(place=pl):
-                roots(pl)
-
-    flows: dict[str, set[str]] = {}
-
-    def walk(stmts: tuple[ir.Stmt, ...]) -> None:
-        for s in stmts:
-            match s:
-                case ir.Store(place=p) | ir.Atomic(place=p):
-                    roots(p)
-                case ir.Assign(var=var, value=v) if isinstance(v.type, ir.Pointer):
-                    before = set(names)
-                    names.clear()
-                    expr_roots(v)
-                    flows.setdefault(var, set()).update(names)
-                    names.clear()
-                    names.update(before)
-                case ir.If(then=a, other=b):
-                    walk(a)
-                    walk(b)
-                case ir.Loop(head=h, body=b, step=st):
-                    walk(h)
-                    walk(b)
-                    walk(st)
-                case ir.Scope(body=b):
-                    walk(b)
-
-    walk(body)
-    todo = list(names)
-    while todo:
-        for source in flows.get(todo.pop(), ()):
-            if source not in names:
-                names.add(source)
-                todo.append(source)
-    return names, complete
-
-
 def launch_side(
     kernel: ir.Kernel, contract: Contract, *, cap: int, wrapped: frozenset[object] = frozenset(), record: bool = False
 ) -> Summary:  # fmt: skip
     """What the host does, for every size of the domain: its conversions, the launch, no statement of the kernel."""
     setup = prepare(kernel, contract, cap, wrapped, {}, record=record)
-    names, complete = written_objects(kernel.body, {})
+    names, complete = written_objects(kernel.body)
     if complete:
         names = setup.with_aliases(names)
         setup.summary.outputs = tuple(p.name for p in kernel.params if p.name in names)
@@ -575,11 +511,12 @@ def summarize(
     x = Executor(setup.summary, wrapped, dropped)
     x.contents = setup.contents
     x.aliases = dict(setup.aliases)
-    names, complete = written_objects(kernel.body, {})
+    names, complete = written_objects(kernel.body)
     if not complete:
         names |= {o.name for o in setup.summary.objects.values()}
     x.written = frozenset(setup.with_aliases(names))
     x.relevant = relevant_locals(kernel.body)
+    x.masks = masks_below(kernel.body)
     start = (Epoch(x.t.true, "entry", ()),)
     x.state = State(setup.env, x.t.true, 0, start, start, start)
     try:

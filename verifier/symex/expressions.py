@@ -18,9 +18,10 @@ from specs.location import NOWHERE, Span
 from verifier.ir import nodes as ir
 from verifier.smt.definitions import conjuncts
 from verifier.smt.terms import Const, Term, TooLarge
-from verifier.symex import calls, pointers
+from verifier.symex import bits, calls, pointers
 from verifier.symex.floats import range_of
 from verifier.symex.summary import Access, Epoch, Gap, MemoryObject, Operation, Sink, Summary
+from verifier.symex.values import Ptr, Val, Value, int_range, type_name
 
 if TYPE_CHECKING:
     from verifier.symex.cells import Cell
@@ -32,25 +33,6 @@ class Unmodelled(Exception):
     def __init__(self, construct: str, detail: str, span: Span = NOWHERE) -> None:
         super().__init__(f"{construct}: {detail}")
         self.construct, self.detail, self.span = construct, detail, span
-
-
-@dataclass(frozen=True, slots=True)
-class Val:
-    """An integer, boolean or opaque float."""
-
-    term: Term
-    deps: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Ptr:
-    """A pointer: exactly one alternative's condition holds. ``obj`` None is an unknown pointer."""
-
-    alts: tuple[tuple[Term, MemoryObject | None, Term], ...]
-    deps: int = 0
-
-
-Value = Val | Ptr
 
 
 @dataclass(slots=True)
@@ -85,7 +67,8 @@ class Evaluator:
         self.iters: tuple[Term, ...] = ()
         self.path = ""
         self.budget = node_budget
-        self._node_keys: dict[int, object] = {}
+        self.changed: list[str] = []
+        self.dropped: frozenset[object] = frozenset()
         self.null = MemoryObject("the null pointer", "global", self.t.zero, 1)
 
     # --- bookkeeping ------------------------------------------------------------------------------------------------
@@ -290,9 +273,9 @@ class Evaluator:
             case "div" | "rem":
                 return self._division(e, ty, x, y, deps)
             case "shl" | "shr":
-                return self._shift(e, ty, x, y, deps)
+                return bits.shift(self, e, ty, x, y, deps)
             case "and" | "or" | "xor":
-                return Val(self._bitwise(e.op, ty, x, y), deps)
+                return bits.bitwise(self, e, ty, x, y, deps)
         return self.fit(exact, ty, id(e), e.span, f"{names[e.op]} of {type_name(ty)}", deps, ty.signed)
 
     def _division(self, e: ir.Binary, ty: ir.Int, x: Term, y: Term, deps: int) -> Val:
@@ -314,88 +297,6 @@ class Evaluator:
                 x,
             )
         return Val(t.quot(x, y) if e.op == "div" else t.rem(x, y), deps | bit)
-
-    def _shift(self, e: ir.Binary, ty: ir.Int, x: Term, y: Term, deps: int) -> Val:
-        t = self.t
-        inside = t.and_(t.le(t.zero, y), t.lt(y, t.const(ty.bits)))
-        deps |= self.operation(
-            (id(e), "shift"), "arithmetic", inside, e.span, "shift out of range", deps, True, y
-        )
-        if isinstance(y, Const) and 0 <= y.value < ty.bits:
-            power = t.const(1 << y.value)
-            if e.op == "shl":
-                return self.fit(
-                    t.mul(x, power), ty, id(e), e.span, f"left shift of {type_name(ty)}", deps, ty.signed
-                )
-            return Val(self._floor_div(x, power), deps)
-        lo, hi = int_range(ty.bits, ty.signed)
-        if e.op == "shr" and x.lo is not None and x.lo >= 0:
-            out = t.app("shr", (x, y), 0, 0, hi)
-            self.s.fact(out, t.le(out, x))
-            return Val(out, deps)
-        if e.op == "shl" and isinstance(x, Const) and x.value == 1:
-            top = min(y.hi, ty.bits - 1) if y.hi is not None and y.hi >= 0 else ty.bits - 1
-            out = t.app("pow2", (y,), 0, 1, 1 << top)
-            self.s.fact(
-                out, *(t.implies(t.eq(y, t.const(k)), t.eq(out, t.const(1 << k))) for k in range(top + 1))
-            )
-            return self.fit(out, ty, id(e), e.span, "left shift", deps, False)
-        if e.op == "shl" and isinstance(x, Const) and x.value > 0 and not ty.signed:
-            return Val(t.app(shifted(x.value, ty.bits), (y,), 0, lo, hi), deps)
-        self.s.approximations.append(("a shift by a variable amount", e.span))
-        return Val(self.fresh("shift", 2, lo, hi), deps)
-
-    def _floor_div(self, x: Term, power: Term) -> Term:
-        t = self.t
-        if x.lo is not None and x.lo >= 0:
-            return t.quot(x, power)
-        q = t.app(f"sar:{x.id}:{power.id}", (x,), 0, None if x.lo is None else x.lo, x.hi)
-        low = t.mul(q, power)
-        self.s.fact(q, t.le(low, x), t.lt(x, t.add(low, power)))
-        return q
-
-    def _bitwise(self, op: str, ty: ir.Int, x: Term, y: Term) -> Term:
-        t = self.t
-        if isinstance(x, Const) and not isinstance(y, Const):
-            x, y = y, x
-        if isinstance(x, Const) and isinstance(y, Const):
-            v = {"and": x.value & y.value, "or": x.value | y.value, "xor": x.value ^ y.value}[op]
-            return t.const(v)
-        nonneg = x.lo is not None and x.lo >= 0 and y.lo is not None and y.lo >= 0
-        if isinstance(y, Const):
-            m = y.value
-            if y.value == 0:
-                return t.zero if op == "and" else x
-            if op == "and":
-                if m > 0 and m & (m + 1) == 0:
-                    bits = m.bit_length()
-                    return (
-                        t.rem(x, t.const(m + 1)) if x.lo is not None and x.lo >= 0 else t.wrap(x, bits, False)
-                    )
-                inverse = ~m if m < 0 else (~m & ((1 << ty.bits) - 1))
-                if inverse > 0 and inverse & (inverse + 1) == 0 and x.lo is not None and x.lo >= 0:
-                    return t.sub(x, t.rem(x, t.const(inverse + 1)))
-        if op == "xor" and isinstance(y, Const) and y.value > 0 and x.lo is not None and x.lo >= 0:
-            if y.value & (y.value - 1) == 0:
-                digit = t.rem(t.quot(x, y), t.const(2))
-                return t.add(t.add(x, y), t.neg(t.mul(t.const(2 * y.value), digit)))
-            if y.value & (y.value + 1) == 0 and x.hi is not None and x.hi <= y.value:
-                return t.sub(y, x)
-        lo, hi = int_range(ty.bits, ty.signed)
-        if op == "and" and (nonneg or (isinstance(y, Const) and y.value >= 0)):
-            tops = [v for v in (x.hi if x.lo is not None and x.lo >= 0 else None, y.hi) if v is not None]
-            out = t.app(f"bitand:{ty.bits}", (x, y), 0, 0, None)
-            for side in (x, y):
-                if side.lo is not None and side.lo >= 0:
-                    self.s.fact(out, t.le(out, side))
-            if tops:
-                self.s.fact(out, t.le(out, t.const(min(tops))))
-            return out
-        if nonneg and x.hi is not None and y.hi is not None:
-            bits = max(max(x.hi, y.hi).bit_length(), 1)
-            return t.bv(op, bits, x, y, 0, (1 << bits) - 1)  # whatever the type: one term has one interval
-        out = t.app(f"bit{op}:{type_name(ty)}", (x, y), 0, lo, hi)
-        return out
 
     def _compare(self, e: ir.Compare) -> Val:
         a, b = self.eval(e.left), self.eval(e.right)
@@ -577,21 +478,3 @@ class Evaluator:
                 return self._advance(base, Val(t.const(f.offset)), 1), rows
             case _:
                 assert_never(place)
-
-
-def int_range(bits: int, signed: bool) -> tuple[int, int]:
-    """Inclusive range of a C integer type."""
-    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
-
-
-def shifted(value: int, bits: int) -> str:
-    """The function of n whose value is ``value << n`` in an unsigned type."""
-    return f"shl:{value}:{bits}"
-
-
-def type_name(ty: ir.Int) -> str:
-    """C's name of an integer type, for messages."""
-    base = {8: "char", 16: "short", 32: "int", 64: "long long"}[ty.bits]
-    if ty.bits == 32:
-        return "int" if ty.signed else "unsigned int"
-    return base if ty.signed else f"unsigned {base}"

@@ -18,13 +18,17 @@ from specs.location import Span
 from verifier.ir import nodes as ir
 from verifier.ir.barriers import contains_barrier
 from verifier.smt.terms import Const, Term
+from verifier.symex import kept
+from verifier.symex.bits import is_power
 from verifier.symex.copies import Carried, CopyRules
 from verifier.symex.endings import ending
-from verifier.symex.expressions import Ptr, State, Unmodelled, Val, Value, int_range
+from verifier.symex.expressions import State, Unmodelled
+from verifier.symex.loop_epochs import after, expanded, previous
 from verifier.symex.rounds import most_tests
 from verifier.symex.summary import Epoch, Operation
 from verifier.symex.syntax import (
     assigned,
+    doubles_or_halves,
     leaves,
     plain_test,
     reads,
@@ -32,6 +36,8 @@ from verifier.symex.syntax import (
     toggles,
     updates_of,
 )
+from verifier.symex.turns import turned, turns_of, without
+from verifier.symex.values import Ptr, Val, Value, int_range
 
 UNROLL_LIMIT = 40
 REDO_LIMIT = 12
@@ -45,9 +51,10 @@ else:
 class LoopRules(_Base):
     """The loop part of the executor (mixed into it)."""
 
-    dropped: frozenset[object]
     exits: dict[str, list[State]]
     relevant: frozenset[str] = frozenset()
+    masks: bool = False
+    """Whether the kernel takes ``m - 1`` as a mask."""
 
     def run(self, body: tuple[ir.Stmt, ...]) -> None:
         raise NotImplementedError
@@ -170,6 +177,12 @@ class LoopRules(_Base):
             self._rollback(mark)
         return self.t.mul(step, self.t.const(sign * scale))
 
+    def _may_turn(self, v: str) -> bool:
+        first = self.state.env[v]
+        if isinstance(first, Ptr):
+            return len(first.alts) <= 2 and all(o is not None for _, o, _ in first.alts)
+        return v in self.relevant and first.term.op != "float"
+
     def _symbolic(self, s: ir.Loop, modified: list[str], steps: dict[str, Term]) -> None:
         everything = (*s.head, *s.body, *s.step)
         barrier, whole = contains_barrier(everything), contains_barrier(everything, grid=True)
@@ -178,7 +191,9 @@ class LoopRules(_Base):
         breaks = s.label in left
         outward = [x for x in left if x != s.label]
         start = 0 if whole else 1 if barrier else 2
-        assumed = _Assumed(steps, {}, dict.fromkeys(modified, start), min(start, 1))
+        turning = [v for v in modified if v not in steps and self._may_turn(v)]
+        turns = turns_of(s, turning)
+        assumed = _Assumed(steps, {}, dict.fromkeys(modified, start), min(start, 1), turns, frozenset())
         mark, path = self._mark(), self.path
         for attempt in range(REDO_LIMIT):
             trial = _Iteration(self, s, modified, assumed, barrier, bool(left), whole)
@@ -192,19 +207,22 @@ class LoopRules(_Base):
             self._rollback(mark)
             self.path = path
             if attempt == REDO_LIMIT - 2:
-                assumed = _Assumed({}, {}, dict.fromkeys(modified, 2), 2)
+                assumed = _Assumed({}, {}, dict.fromkeys(modified, 2), 2, {}, kept.names(self.state))
         raise Unmodelled("loop", "its variables did not settle", s.span)
 
 
 @dataclass(frozen=True, slots=True)
 class _Assumed:
     """What an iteration takes for granted and then checks: counters' steps (``cycles``: those that wrap at their type),
-    the level of each variable, and of whether a thread is still in the loop."""
+    the level of each variable, and of whether a thread is still in the loop, variables that change places, pointers in the
+    thread's own memory that the loop may change."""
 
     steps: dict[str, Term]
     cycles: dict[str, Term]
     levels: dict[str, int]
     alive: int
+    turns: dict[str, str]
+    lost: frozenset[str]
 
 
 class _Iteration:
@@ -223,8 +241,11 @@ class _Iteration:
         self.x, self.s, self.t = x, s, x.t
         self.modified, self.steps, self.cycles = modified, dict(assumed.steps), dict(assumed.cycles)
         self.levels, self.alive = dict(assumed.levels), assumed.alive
+        self.turns, self.lost = assumed.turns, assumed.lost
         self.barrier, self.can_leave, self.whole = barrier, can_leave, whole
         self.entry = x.state.copy()
+        for name in self.lost:
+            self.entry.env.pop(name, None)
         self.outer = x.iters
         self.names = {v: self.t.fresh_name(f"{v}@") for v in modified}
         self.limit = most_tests(x, s, self.steps, modified, self.entry)
@@ -252,6 +273,8 @@ class _Iteration:
             elif v in self.cycles and isinstance(init, Val):
                 exact = t.add(init.term, t.mul(count, self.cycles[v]))
                 out[v] = Val(self._wrapped(v, exact), init.deps)
+            elif v in self.turns:
+                out[v] = turned(self.x, self.entry.env, self.turns, v, count)
             elif isinstance(init, Ptr):
                 continue
             else:
@@ -293,6 +316,7 @@ class _Iteration:
             if (
                 v in self.steps
                 or v in self.cycles
+                or v in self.turns
                 or v not in self.x.relevant
                 or not isinstance(head, Val)
                 or not isinstance(end, Val)
@@ -315,6 +339,9 @@ class _Iteration:
             out.append(("nonneg", t.le(t.zero, value)))
         if isinstance(init, Const) and init.value in (0, 1) and toggles(self.s, v):
             return [*out, ("bit", t.le(value, t.one))]
+        type_ = self.x.s.kernel.locals.get(v)
+        if self.x.masks and isinstance(type_, ir.Int) and doubles_or_halves(self.s, v):
+            out.append(("power", is_power(t, value, type_.bits - type_.signed, zero=True)))
         out.append(("ge_init", t.le(init, value)))
         out.append(("le_init", t.le(value, init)))
         return out
@@ -336,6 +363,7 @@ class _Iteration:
         self.head_env = self.at(self.k)
         x.state.env.update(self.head_env)
         first_access, first_barrier = len(x.s.accesses), len(x.s.barriers)
+        first_change = len(x.changed)
         place: tuple[Epoch, ...] = ()
         if self.barrier:
             place = (Epoch(t.true, f"previous:{self.k.name}", (self.k,)),)
@@ -359,7 +387,7 @@ class _Iteration:
         self.end = x.state
         self.carried.close(self.end, s.label, not self.barrier and not self.can_leave)
         x.iters = self.outer
-        redo = self._check()
+        redo = self._check(self.lost | (kept.names(self.entry) & {*x.changed[first_change:]}))
         if redo is not None:
             return redo
         self._lemmas()
@@ -368,9 +396,10 @@ class _Iteration:
             self._link_epochs(place, first_access, first_barrier)
         return None
 
-    def _check(self) -> _Assumed | None:
+    def _check(self, lost: frozenset[str]) -> _Assumed | None:
         t = self.t
         steps, cycles, levels, alive = dict(self.steps), dict(self.cycles), dict(self.levels), self.alive
+        turns = self.turns
         if self.end.guard is not t.false:
             for v in self.modified:
                 head, end = self.head_env.get(v), self.end.env.get(v)
@@ -392,18 +421,25 @@ class _Iteration:
                     else:
                         self.x.state = self.end
                         self.x.sink(end.deps, self.s.span, "a loop counter")
+                elif v in turns:
+                    if end is None or not _same(end, self.head_env[turns[v]]):
+                        turns = without(turns, v)
+                    else:
+                        self.x.state = self.end
+                        self.x.sink(end.deps, self.s.span, "variables that change places")
                 elif isinstance(end, Val):
                     levels[v] = max(levels[v], self._level(end.term))
                 if v not in steps and v not in cycles and isinstance(self.entry.env[v], Val):
                     init = self.entry.env[v]
-                    if isinstance(init, Val) and init.term.level > levels[v]:
-                        levels[v] = init.term.level
+                    if isinstance(init, Val):
+                        levels[v] = max(levels[v], self._level(init.term))
         if self.barrier and self.can_leave and alive < 2:
             labels = leaves((*self.s.head, *self.s.body, *self.s.step), frozenset((f"{self.s.label}.body",)))
             guards = [st.guard for label in labels for st in self.x.exits.get(label, ())]
             alive = max(alive, *map(self._level, guards), 0)
-        found = _Assumed(steps, cycles, levels, alive)
-        return None if found == _Assumed(self.steps, self.cycles, self.levels, self.alive) else found
+        found = _Assumed(steps, cycles, levels, alive, turns, lost)
+        assumed = _Assumed(self.steps, self.cycles, self.levels, self.alive, self.turns, self.lost)
+        return None if found == assumed else found
 
     def _advanced(self, head: Value | None, end: Value | None, step: Term) -> bool:
         t = self.t
@@ -417,16 +453,20 @@ class _Iteration:
         return False
 
     def _level(self, term: Term) -> int:
-        """The level of a term for threads that are in the same iteration."""
-        same = self.t.app("same-iteration", (), 0, 0, None)
-        return self.t.substitute(term, {self.k: same}).level
+        """The level of a term for threads that are in the same iteration of this loop and of those around it."""
+        same = {
+            k: self.t.app(f"same-iteration:{i}", (), 0, 0, None) for i, k in enumerate((*self.outer, self.k))
+        }
+        return self.t.substitute(term, same).level
 
     def _lemmas(self) -> None:
         """Base case and step of each candidate that the head assumed."""
         x, t = self.x, self.t
         for v in self.modified:
             init, end = self.entry.env[v], self.end.env.get(v)
-            if v in self.steps or v in self.cycles or not isinstance(init, Val) or not isinstance(end, Val):
+            if v in self.steps or v in self.cycles or v in self.turns:
+                continue
+            if not isinstance(init, Val) or not isinstance(end, Val):
                 continue
             for (candidate, base), (_, step) in zip(
                 self._candidates(v, init.term, init.term),
@@ -450,74 +490,27 @@ class _Iteration:
 
     # --- barriers in loops ------------------------------------------------------------------------------------------
 
-    def _previous(
-        self, entry: tuple[Epoch, ...], end: tuple[Epoch, ...], place: tuple[Epoch, ...]
-    ) -> tuple[Epoch, ...]:
-        """Possible last barriers at the head of iteration k."""
-        t, k = self.t, self.k
-        real = [e for e in end if e.site != place[0].site]
-        out = []
-        if len(real) == len(end) and real:
-            out += [replace(e, cond=t.and_(e.cond, t.eq(k, t.zero))) for e in entry]
-            back = {k: t.sub(k, t.one)}
-            later = t.le(t.one, k)
-            out += [Epoch(later, e.site, tuple(t.substitute(i, back) for i in e.iters)) for e in real]
-        else:
-            out += list(entry)
-            earlier = t.app(f"earlier:{k.name}", (), 2, 0, k.hi)
-            back = {k: earlier}
-            out += [
-                Epoch(t.lt(earlier, k), e.site, tuple(t.substitute(i, back) for i in e.iters)) for e in real
-            ]
-        return tuple(out)
-
-    def _expand(
-        self, epochs: tuple[Epoch, ...], place: tuple[Epoch, ...], previous: tuple[Epoch, ...]
-    ) -> tuple[Epoch, ...]:
-        out: list[Epoch] = []
-        for e in epochs:
-            if e.site != place[0].site:
-                out.append(e)
-                continue
-            # within this iteration the placeholder stands for ``previous``; inner loops may have shifted conditions
-            out += [replace(p, cond=self.t.and_(e.cond, p.cond)) for p in previous]
-        return tuple(out)
-
     def _link_epochs(self, place: tuple[Epoch, ...], first_access: int, first_barrier: int) -> None:
-        x = self.x
-        self.previous_block = self._previous(self.entry.block, self.end.block, place)
-        self.previous_warp = self._previous(self.entry.warp, self.end.warp, place)
-        self.previous_grid = self._previous(self.entry.grid, self.end.grid, place) if self.whole else ()
+        x, t = self.x, self.t
+        self.previous_block = previous(t, self.k, self.entry.block, self.end.block, place, self.cond)
+        self.previous_warp = previous(t, self.k, self.entry.warp, self.end.warp, place, self.cond)
+        self.previous_grid = (
+            previous(t, self.k, self.entry.grid, self.end.grid, place, self.cond) if self.whole else ()
+        )
         for i in range(first_access, len(x.s.accesses)):
             a = x.s.accesses[i]
             x.s.accesses[i] = replace(
                 a,
-                block_epochs=self._expand(a.block_epochs, place, self.previous_block),
-                warp_epochs=self._expand(a.warp_epochs, place, self.previous_warp),
-                grid_epochs=self._expand(a.grid_epochs, place, self.previous_grid),
+                block_epochs=expanded(t, a.block_epochs, place, self.previous_block),
+                warp_epochs=expanded(t, a.warp_epochs, place, self.previous_warp),
+                grid_epochs=expanded(t, a.grid_epochs, place, self.previous_grid),
             )
         for states in x.exits.values():
             for st in states:
-                st.block = self._expand(st.block, place, self.previous_block)
-                st.warp = self._expand(st.warp, place, self.previous_warp)
-                st.grid = self._expand(st.grid, place, self.previous_grid)
+                st.block = expanded(t, st.block, place, self.previous_block)
+                st.warp = expanded(t, st.warp, place, self.previous_warp)
+                st.grid = expanded(t, st.grid, place, self.previous_grid)
         self.place = place
-
-    def _after(
-        self, previous: tuple[Epoch, ...], count: Term, broke: list[tuple[Epoch, ...]]
-    ) -> tuple[Epoch, ...]:
-        """Possible last barriers after the loop: those of the head of iteration K, or of a break in iteration K."""
-        at = {self.k: count}
-        t = self.t
-        out: dict[tuple[str, tuple[Term, ...]], Term] = {}
-        for e in previous:
-            key = (e.site, tuple(t.substitute(i, at) for i in e.iters))
-            cond = t.substitute(e.cond, at) if not broke else t.true
-            out[key] = t.or_(out[key], cond) if key in out else cond
-        for epochs in broke:
-            for e in epochs:
-                out[(e.site, tuple(t.substitute(i, at) for i in e.iters))] = t.true
-        return tuple(Epoch(c, site, iters) for (site, iters), c in out.items())
 
     # --- after the loop ---------------------------------------------------------------------------------------------
 
@@ -573,7 +566,14 @@ class _Iteration:
         if outward:
             x.state.guard = t.and_(x.state.guard, x.fresh_bool("stayed"))
         if self.barrier:
-            x.state.block = self._after(self.previous_block, count, [st.block for st in broke])
-            x.state.warp = self._after(self.previous_warp, count, [st.warp for st in broke])
+            x.state.block = after(t, self.k, self.previous_block, count, [st.block for st in broke])
+            x.state.warp = after(t, self.k, self.previous_warp, count, [st.warp for st in broke])
         if self.whole:
-            x.state.grid = self._after(self.previous_grid, count, [st.grid for st in broke])
+            x.state.grid = after(t, self.k, self.previous_grid, count, [st.grid for st in broke])
+
+
+def _same(a: Value, b: Value) -> bool:
+    """Whether two values are one term, or one list of targets."""
+    if isinstance(a, Ptr) and isinstance(b, Ptr):
+        return a.alts == b.alts
+    return isinstance(a, Val) and isinstance(b, Val) and a.term is b.term

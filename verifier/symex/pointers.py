@@ -20,7 +20,8 @@ from verifier.smt.terms import Term, Terms
 from verifier.symex.summary import MemoryObject
 
 if TYPE_CHECKING:
-    from verifier.symex.expressions import Evaluator, Ptr, Val, Value
+    from verifier.symex.expressions import Evaluator
+    from verifier.symex.values import Ptr, Val, Value
 
 
 SHARED_POINTER, GLOBAL_POINTER = "shared pointer", "global pointer"
@@ -48,7 +49,8 @@ def is_address(t: Terms, term: Term) -> bool:
 
 def address(x: Evaluator, p: Ptr, e: ir.Call | ir.Convert, span: Span) -> Val:
     """A pointer as a number. Nothing is known of it but which object it points into, and where."""
-    from verifier.symex.expressions import Unmodelled, Val
+    from verifier.symex.expressions import Unmodelled
+    from verifier.symex.values import Val
 
     obj = p.alts[0][1] if len(p.alts) == 1 else None
     if obj is None or not isinstance(e.type, ir.Int):
@@ -71,7 +73,8 @@ def in_space(p: Ptr, space: str, span: Span) -> Ptr:
 
 def pointer_at(x: Evaluator, v: Val, span: Span) -> Ptr:
     """A number as a pointer: it must be the address of one object plus a number that is no address."""
-    from verifier.symex.expressions import Ptr, Unmodelled
+    from verifier.symex.expressions import Unmodelled
+    from verifier.symex.values import Ptr
 
     t = x.t
     by_name = {_ADDRESS + o.name: o for o in x.s.objects.values()}
@@ -86,7 +89,7 @@ def pointer_at(x: Evaluator, v: Val, span: Span) -> Ptr:
 
 def opaque_memory(x: Evaluator, e: ir.Call) -> Ptr:
     """What a handle stands for, under the name of the parameter that holds it; the coordinates say nothing."""
-    from verifier.symex.expressions import Ptr
+    from verifier.symex.values import Ptr
 
     handle, *_ = [x.value(a) for a in e.args]
     assert isinstance(e.type, ir.Pointer)
@@ -99,7 +102,7 @@ def opaque_memory(x: Evaluator, e: ir.Call) -> Ptr:
 
 def compare(x: Evaluator, e: ir.Compare, a: Value, b: Value) -> Val:
     """Exact within one object and against null; anything else may be either way."""
-    from verifier.symex.expressions import Ptr, Val
+    from verifier.symex.values import Ptr, Val
 
     if not isinstance(a, Ptr) or not isinstance(b, Ptr):
         return Val(x.fresh_bool("ptrcmp"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from verifier.smt.terms import Term, atoms
-from verifier.symex import tickets
+from verifier.symex import exchanges, tickets
 from verifier.symex.claims import Claims, Obligation, linear_thread, overlap, same_interval
 from verifier.symex.setup import may_alias
 from verifier.symex.summary import Access, Epoch, Summary
@@ -130,6 +130,7 @@ def _pair(
     if hit is t.false:
         return
     together += tickets.distinct(c, a, b, level)
+    together += exchanges.partners(c, a, b, level)
     where = "of one block" if same_block else "of different blocks"
     claim = f"the {a.kind} and the {b.kind} of {a.obj.name} by two threads {where} do not meet"
     first, second = _read(a), _read(b)

@@ -34,7 +34,13 @@ def relevant_locals(body: Iterable[ir.Stmt]) -> frozenset[str]:
             match s:
                 case ir.Assign(var=var, value=value):
                     flow(var, value)
-                case ir.Load(place=p) | ir.Store(place=p) | ir.Atomic(place=p):
+                case ir.Store(place=p, value=v, parts=fields):
+                    for e in place_expressions(p):
+                        use(e)
+                    for stored in (v, *(e for _, e in fields)):
+                        if stored is not None and isinstance(stored.type, ir.Pointer):
+                            use(stored)
+                case ir.Load(place=p) | ir.Atomic(place=p):
                     for e in place_expressions(p):
                         use(e)
                 case ir.If(cond=c, then=a, other=b):

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from verifier.ir import nodes as ir
 from verifier.smt.terms import Term
-from verifier.symex.expressions import State, Unmodelled, Val
+from verifier.symex.expressions import State, Unmodelled
 from verifier.symex.syntax import reads, unconverted
+from verifier.symex.values import Val
 
 if TYPE_CHECKING:
     from verifier.symex.loops import LoopRules

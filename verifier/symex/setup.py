@@ -20,10 +20,10 @@ from verifier.ir import nodes as ir
 from verifier.smt.bounds import Bounds
 from verifier.smt.radix import Note
 from verifier.smt.terms import Const, PolyTerm, Term, Terms, atoms
-from verifier.symex.expressions import Ptr, Val, Value, int_range
 from verifier.symex.launch import ClauseLowering, composite, dtype_bytes
 from verifier.symex.summary import Gap, Geometry, MemoryObject, Operation, Summary
 from verifier.symex.symbols import divide, equate, symbol_terms
+from verifier.symex.values import Ptr, Val, Value, int_range
 
 _FIXED = re.compile(r"\((.*)\) == (\d+)")
 MAX_GRID = ((1 << 31) - 1, 65535, 65535)

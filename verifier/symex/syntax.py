@@ -161,3 +161,47 @@ def toggles(loop: ir.Loop, v: str) -> bool:
                 case ir.Binary(op="rem", right=ir.IntConst(value=2)):
                     return True
     return False
+
+
+def doubles_or_halves(loop: ir.Loop, v: str) -> bool:
+    """Whether all that the loop does to the variable is ``* 2``, ``/ 2`` or a shift by 1."""
+    updates = updates_of((*loop.head, *loop.body, *loop.step), v)
+    for _, stmt in updates:
+        match strip_conversions(stmt.value) if isinstance(stmt, ir.Assign) else None:
+            case ir.Binary(op="shl" | "shr", left=own, right=by) if _is(by, 1):
+                pass
+            case ir.Binary(op="mul" | "div", left=own, right=by) if _is(by, 2):
+                pass
+            case _:
+                return False
+        source = strip_conversions(own)
+        if not isinstance(source, ir.Read) or source.name != v:
+            return False
+    return bool(updates)
+
+
+def _is(e: ir.Expr, number: int) -> bool:
+    e = strip_conversions(e)
+    return isinstance(e, ir.IntConst) and e.value == number
+
+
+def masks_below(stmts: Iterable[ir.Stmt]) -> bool:
+    """Whether ``x & (m - 1)`` occurs in an assignment, where m is no constant."""
+    for s in stmts:
+        match s:
+            case ir.Assign(value=value):
+                for e in parts(value):
+                    if isinstance(e, ir.Binary) and e.op == "and":
+                        for side in map(strip_conversions, (e.left, e.right)):
+                            if isinstance(side, ir.Binary) and side.op == "sub" and _is(side.right, 1):
+                                return True
+            case ir.If(then=a, other=b):
+                if masks_below(a) or masks_below(b):
+                    return True
+            case ir.Loop(head=h, body=b, step=st):
+                if any(map(masks_below, (h, b, st))):
+                    return True
+            case ir.Scope(body=b):
+                if masks_below(b):
+                    return True
+    return False

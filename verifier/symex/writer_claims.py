@@ -35,6 +35,8 @@ def alternatives(c: Claims, property_: str, read: Access) -> tuple[Obligation, .
     writers: tuple[str, ...] = ("itself",)
     if read.obj.space != "local":
         writers = (*writers, "open: itself", "open: 0")
+        if _exits(read):
+            writers = (*writers, "last: itself", "last: open: itself")
     if read.obj.space == "global" and any(b.kind == "grid" for b in c.s.barriers):
         writers = (*writers, "grid: 0")
     tried = [(group, back, who) for who in writers for group, back in _groups(c, read)]
@@ -98,9 +100,9 @@ def _groups(c: Claims, read: Access) -> Iterator[tuple[list[Access], Term | None
 
 
 def _shifted_facts(c: Claims, read: Access, k: Term) -> Iterator[Term]:
-    """What holds of iteration k-1 where there is one: the registered facts with k-1 for k."""
+    """What holds of iteration k-1 where there is one: its test, and the registered facts with k-1 for k."""
     t = c.s.t
-    for fact in c.facts_for((read.guard, read.offset)):
+    for fact in (c.s.loop_tests[k][0], *c.facts_for((read.guard, read.offset))):
         moved = t.substitute(fact, {k: t.sub(k, t.one)})
         if moved is not fact:
             yield t.implies(t.le(t.one, k), moved)
@@ -110,10 +112,11 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
     """The claim that a computed instance of the group's stores initialised what the read sees.
 
     ``who``: the writer is the reader itself, or a thread by its index, whose open coordinates are the reader's or 0;
-    a thread of the reader's block, or (``grid``) of any.
+    a thread of the reader's block, or (``grid``) of any; in its last round of a loop that the reader has left (``last``).
     """
     s, t = c.s, c.s.t
     grid = who.startswith("grid")
+    last, who = who.startswith("last: "), who.removeprefix("last: ")
     level = 1 if grid else 2
     own_axes = (*s.geometry.thread, *s.geometry.block_index) if grid else s.geometry.thread
     extents = (*s.geometry.block, *s.geometry.grid) if grid else s.geometry.block
@@ -126,6 +129,12 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
         shared[back] = t.sub(back, t.one)
         goals.append(t.le(t.one, back))
     threads = () if who == "itself" else own_axes
+    if last:
+        ended = _last_rounds(c, read, store, shared, level if threads else 3)
+        if not ended:
+            return None
+        shared.update(ended)
+        goals += [t.le(t.zero, k) for k in ended.values()]
     own = dict.fromkeys([*threads, *(k for k in store.iters if k not in shared)])
     unknowns = {u: t.app(f"{u.name}:writer", (), 2, u.lo, u.hi) for u in own if u.op == "app"}
     known = {k: v for k, v in shared.items() if v is not k}
@@ -198,6 +207,30 @@ def _goal(c: Claims, read: Access, group: list[Access], back: Term | None, who: 
     together = _same_interval_plain(c, tuple(moved), mine)
     goals.append(t.or_(itself if store.agent == "thread" else t.false, t.not_(together)))
     return t.and_(*goals)
+
+
+def _exits(read: Access) -> dict[str, Term]:
+    """The numbers of rounds that loops had made, on which the read depends."""
+    parts = atoms([read.guard, read.offset])
+    return {a.name.removesuffix(":exit"): a for a in parts if a.op == "app" and a.name.endswith(":exit")}
+
+
+def _last_rounds(
+    c: Claims, read: Access, store: Access, shared: dict[Term, Term], level: int
+) -> dict[Term, Term]:
+    """The last rounds of loops around the store that the reader has left, where the number of rounds is the writer's too:
+    all of them were made."""
+    t, exits = c.s.t, _exits(read)
+    found: dict[Term, Term] = {}
+    for i, k in enumerate(store.iters):
+        count = exits.get(k.name)
+        if count is None or k in shared or count.flevel >= level:
+            continue
+        if len(count.args) == i and all(
+            a is o and o in shared for a, o in zip(count.args, store.iters, strict=False)
+        ):
+            found[k] = t.sub(count, t.one)
+    return found
 
 
 def _said_by_guard(
