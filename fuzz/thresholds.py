@@ -127,14 +127,20 @@ def holds(text: str, sizes: Mapping[str, int]) -> bool:
 def own_sizes(contract: Contract) -> Sizes | None:
     """The problem's own sizes, where they are known and give this launch."""
     own = _values(contract)
-    return own if len(own) == len(contract.symbols) and own and clauses.holds(contract, own) else None
+    return own if len(own) == len(contract.symbols) and own and _taken(contract, own) else None
 
 
 def elsewhere(contracts: Sequence[Contract]) -> bool:
     """Whether the problem's own sizes are known to take another way than every launch that was found."""
     lifted = [c for c in contracts if c.origin == "lifted"]
     told = all(s.value is not None for c in lifted for s in c.symbols)
-    return bool(lifted) and told and not any(clauses.holds(c, _values(c)) for c in lifted)
+    return bool(lifted) and told and not any(_taken(c, _values(c)) for c in lifted)
+
+
+def _taken(contract: Contract, own: Sizes) -> bool:
+    """Whether the host code launches it; how large the tool's own domain is does not matter."""
+    asked = tuple(c for c in contract.requires if c.note != "size cap")
+    return clauses.holds(replace(contract, requires=asked), own)
 
 
 def _values(contract: Contract) -> Sizes:

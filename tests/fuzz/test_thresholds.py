@@ -77,5 +77,7 @@ def test_the_problems_own_sizes_may_take_another_way() -> None:
     made = contract(1)
     small = replace(made, requires=(Clause("rows <= 100", "enforced"),))
     large = replace(made, requires=(Clause("rows > 100", "enforced"),))
+    cap = replace(made, requires=(Clause("rows * cols <= 1000", "derived", note="size cap"),))
+    assert not elsewhere([cap]), "a bound of the tool, not of the host code"
     assert elsewhere([small]) and not elsewhere([small, large]) and not elsewhere([])
     assert not elsewhere([replace(small, symbols=(*small.symbols, Symbol("k", "scalar")))]), "not known"
