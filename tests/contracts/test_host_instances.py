@@ -17,6 +17,8 @@ FOLLOWED = {
         "template <int N> int of() { int v[2] = {N, 3}; int *p = v; if constexpr (N > 0) of<N - 1>(); return *p; }", "of<4>()", "4"),
     "what it calls": (
         "template <class G> int of(G g, int d) { int q = d; return g() * 10 + q; }", "of([] { return of([] { return 3; }, 4); }, 5)", "345"),
+    "a lambda in a lambda of one macro": (
+        "#define RUN(f) [&] { return f() + 1; }()", "RUN(([&] { return RUN([&] { return 2; }); }))", "4"),
 }  # fmt: skip
 ONE_PLACE = [
     'AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", ([&] {{ {} }}));',
