@@ -87,7 +87,6 @@ def lemma(ev: Evaluator, key: object, holds: Term, e: ir.Binary, deps: int) -> i
     ev.s.operations.append(
         Operation(bit, key, "lemma", ev.state.guard, holds, e.span, what, rests, False, lemma=True)
     )
-    ev.sink(bit | rests, e.span, what)
     return bit
 
 
