@@ -14,7 +14,7 @@ __global__ void work(const float* a, const float* b, float* y, int n) {
     rows[0].offset = 0;
     long long* words = reinterpret_cast<long long*>(rows);
     words[0] += 4 * (a[i] > 0.0f);
-    rows[0].first[i] = b[i];  //! not proved
+    rows[0].first[i] = b[i];  //! not proved: bounds-global
 }
 
 int main() {
