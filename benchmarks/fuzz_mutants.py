@@ -20,6 +20,7 @@ import re
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -119,22 +120,28 @@ def equivalent(mutant: Mutant, folder: Path) -> str:
     proof = next((why for texts, why in _PROOFS.items() if any(t in mutant.text for t in texts)), "")
     if proof:
         return proof
-    outputs: list[list[object]] = []
+    jobs: list[Job] = []
     runs = 0
-    for text in (EXAMPLES[mutant.kernel].text, mutant.text):
-        (folder / f"{mutant.kernel}.cu").write_text(text)
-        job, device = job_of(mutant.kernel, folder)
-        found: list[object] = []
-        with SimulatorExecutor(device, job.kernel, probe()) as executor:
-            for case in small_cases(job):
-                launch = launch_of(job, case)
-                ran = executor.execute(launch, inputs_of(job, case, launch), case.order)
-                numbers = [_numbers(job.contract.buffer(o), ran.outputs.get(o)) for o in job.binding.outputs]
-                found.append((ran.refusal, len(ran.seen), numbers))
-                if outputs and found[-1] != outputs[0][len(found) - 1]:
+    with ExitStack() as stack:
+        executors = []
+        for text in (EXAMPLES[mutant.kernel].text, mutant.text):
+            (folder / f"{mutant.kernel}.cu").write_text(text)
+            job, device = job_of(mutant.kernel, folder)
+            jobs.append(job)
+            executors.append(stack.enter_context(SimulatorExecutor(device, job.kernel, probe())))
+        for drawn in jobs:  # values may come from the constants of a kernel's text
+            for case in small_cases(drawn):
+                launch = launch_of(drawn, case)
+                inputs = inputs_of(drawn, case, launch)
+                seen = []
+                for executor in executors:
+                    ran = executor.execute(launch, inputs, case.order)
+                    outputs = drawn.binding.outputs
+                    numbers = [_numbers(drawn.contract.buffer(o), ran.outputs.get(o)) for o in outputs]
+                    seen.append((ran.refusal, len(ran.seen), numbers))
+                runs += 1
+                if seen[0] != seen[1]:
                     return ""
-        outputs.append(found)
-        runs = len(found)
     return f"the same numbers in {runs} runs at every small size"
 
 
